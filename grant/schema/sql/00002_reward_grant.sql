@@ -1,0 +1,184 @@
+-- +goose Up
+-- +goose StatementBegin
+create function reward_grant(
+    p_resource text[],    -- the resources, distinct, in byte order
+    p_token    bigint[],  -- the token of each resource's lease
+    p_owner    text[],    -- the owner of each resource's lease
+    p_lease    integer[], -- per item: which resource it belongs to, counted from 1
+    p_player   text[],    -- per item, in byte order of (player, event), no key twice
+    p_event    text[],
+    p_kind     text[],
+    p_amount   bigint[],
+    p_actor    text[],
+    p_reason   text[],
+    p_resubmit boolean    -- true: this very batch was sent before and its answer was lost
+) returns table (
+    ord         bigint,   -- the item, counted from 1; one row per item, in order
+    outcome     text,     -- a word of the closed list
+    ledger_id   bigint,   -- the posting made now or found, else null
+    have_kind   text,     -- what is posted or claimed under the id, else null
+    have_amount bigint,
+    have_token  bigint,
+    have_owner  text,
+    have_actor  text,
+    have_reason text,
+    have_at     timestamptz,
+    fence_token bigint,   -- the accepted fence of a refused token, else null
+    fence_owner text
+)
+language plpgsql as $$
+-- purpose: advance the fences, post what passed, classify the rest. Each step is a statement of
+--          its own: under READ COMMITTED it then sees what was committed while the one before it
+--          waited for a lock. A single statement would keep its old snapshot after the wait.
+-- locks:   fence rows by resource, then claim and ledger keys by (player, event), then balances
+--          by (player, kind): one order for everybody, so two batches cannot deadlock.
+-- errors:  any error undoes the whole call. 40001 asks for the call to be repeated.
+#variable_conflict use_column
+declare
+    v_at       timestamptz := now();
+    v_ids      bigint[];
+    v_passed   boolean[];
+    v_advanced bigint;
+    v_posted   bigint;
+    v_claimed  bigint;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'reward_grant needs READ COMMITTED'
+            using errcode = 'invalid_transaction_state';
+    end if;
+    if current_setting('synchronous_commit') = 'off' then
+        perform set_config('synchronous_commit', 'on', true);
+    end if;
+
+    -- 1. The fences. A token passes if it is higher than the accepted one, or if it is the
+    --    accepted one of the very same owner.
+    insert into reward_fence as f (resource, last_token, last_owner, updated_at)
+    select r.resource, r.token, r.owner, v_at
+    from unnest(p_resource, p_token, p_owner) as r (resource, token, owner)
+    order by r.resource collate "C"
+    on conflict (resource) do update
+        set last_token = excluded.last_token,
+            last_owner = excluded.last_owner,
+            updated_at = excluded.updated_at
+        where f.last_token < excluded.last_token
+           or (f.last_token = excluded.last_token and f.last_owner = excluded.last_owner);
+    get diagnostics v_advanced = row_count;
+    if v_advanced < cardinality(p_resource) then
+        select array_agg(coalesce(f.last_token = r.token and f.last_owner = r.owner, false)
+                         order by r.n)
+        into v_passed
+        from unnest(p_resource, p_token, p_owner) with ordinality as r (resource, token, owner, n)
+        left join reward_fence f on f.resource = r.resource;
+    end if;
+
+    -- 2. The postings. Ledger ids are drawn first, so that the answer needs no join on text; an
+    --    item that is not posted leaves a gap, which is harmless.
+    select array_agg(nextval('reward_ledger_id_seq')) into v_ids
+    from generate_series(1, cardinality(p_player));
+
+    with item as (
+        select u.n, u.player, u.event, u.kind, u.amount, u.actor, u.reason, u.lease
+        from unnest(p_player, p_event, p_kind, p_amount, p_actor, p_reason, p_lease)
+            with ordinality as u (player, event, kind, amount, actor, reason, lease, n)
+        where (v_passed is null or v_passed[u.lease])
+          and not exists (
+              select from reward_claim c
+              where c.player_id = u.player and c.reward_event_id = u.event
+                and (c.status = 'applied' or c.fence_token >= p_token[u.lease]
+                     or c.kind <> u.kind or c.amount <> u.amount))
+        order by u.player collate "C", u.event collate "C"
+    ), posted as (
+        insert into reward_ledger (id, player_id, reward_event_id, kind, amount, fence_token,
+                                   lease_owner, actor, reason, created_at)
+        select v_ids[n], player, event, kind, amount, p_token[lease], p_owner[lease],
+               actor, reason, v_at
+        from item
+        on conflict (player_id, reward_event_id) do nothing
+        returning id, player_id, reward_event_id, kind, amount, fence_token
+    ), claimed as (
+        insert into reward_claim as c (player_id, reward_event_id, kind, amount, fence_token,
+                                       status, updated_at)
+        select player_id, reward_event_id, kind, amount, fence_token, 'applied', v_at
+        from posted
+        on conflict (player_id, reward_event_id) do update
+            set status = 'applied', fence_token = excluded.fence_token,
+                updated_at = excluded.updated_at
+            where c.status <> 'applied' and c.fence_token < excluded.fence_token
+              and c.kind = excluded.kind and c.amount = excluded.amount
+        returning 1
+    ), balanced as (
+        insert into reward_balance as b (player_id, kind, amount)
+        select player_id, kind, sum(amount)
+        from posted
+        group by player_id, kind
+        order by player_id, kind
+        on conflict (player_id, kind) do update
+            set amount = b.amount + excluded.amount, version = b.version + 1
+    ), queued as (
+        insert into reward_outbox (ledger_id) select id from posted
+    )
+    select (select count(*) from posted), (select count(*) from claimed)
+    into v_posted, v_claimed;
+    if v_posted <> v_claimed then
+        raise exception 'a claim changed while it was being applied'
+            using errcode = 'serialization_failure';
+    end if;
+
+    -- 3. The answers. When everything was posted there is nothing to look up.
+    if v_posted = cardinality(p_player) then
+        return query select t.n::bigint, 'applied'::text, v_ids[t.n], null::text, null::bigint,
+            null::bigint, null::text, null::text, null::text, v_at, null::bigint, null::text
+        from generate_series(1, cardinality(p_player)) as t (n);
+        return;
+    end if;
+    return query
+    with found as (
+        select u.n, u.player, u.event, u.kind, u.amount, u.actor, u.reason,
+               p_resource[u.lease] as resource, p_token[u.lease] as token,
+               p_owner[u.lease] as owner,
+               v_passed is null or v_passed[u.lease] as passed,
+               l.id, coalesce(l.kind, c.kind) as have_kind,
+               coalesce(l.amount, c.amount) as have_amount,
+               coalesce(l.fence_token, c.fence_token) as have_token, l.lease_owner,
+               l.actor as have_actor, l.reason as have_reason, l.created_at,
+               f.last_token, f.last_owner, c.fence_token as claim_token
+        from unnest(p_player, p_event, p_kind, p_amount, p_actor, p_reason, p_lease)
+            with ordinality as u (player, event, kind, amount, actor, reason, lease, n)
+        left join reward_ledger l on l.player_id = u.player and l.reward_event_id = u.event
+        left join reward_claim c on c.player_id = u.player and c.reward_event_id = u.event
+        left join reward_fence f on f.resource = p_resource[u.lease]
+    ), judged as (
+        select d.*, case
+            when d.id = v_ids[d.n] then 'applied'
+            when p_resubmit and d.have_token = d.token and d.lease_owner = d.owner then 'applied'
+            when not d.passed and d.last_token > d.token then 'stale_token'
+            when not d.passed then 'token_collision'
+            when d.have_kind <> d.kind or d.have_amount <> d.amount then 'mismatch'
+            when d.id is not null then 'replayed'
+            when d.claim_token >= d.token then 'stale_token'
+            end as verdict
+        from found d
+    ), refused as (
+        insert into grant_refusal (outcome, resource, token, owner, player_id, reward_event_id,
+            kind, amount, actor, reason, fence_token, fence_owner, have_kind, have_amount,
+            created_at)
+        select verdict, resource, token, owner, player, event, kind, amount, actor, reason,
+            last_token, last_owner, judged.have_kind, judged.have_amount, v_at
+        from judged
+        where verdict in ('stale_token', 'token_collision', 'mismatch')
+        order by n
+    )
+    select n, verdict, id, judged.have_kind, judged.have_amount, judged.have_token, lease_owner,
+        judged.have_actor, judged.have_reason, created_at,
+        case when verdict in ('stale_token', 'token_collision')
+             then greatest(last_token, claim_token) end,
+        case when verdict in ('stale_token', 'token_collision') then last_owner end
+    from judged
+    order by n;
+end
+$$;
+-- +goose StatementEnd
+
+-- +goose Down
+drop function reward_grant(text[], bigint[], text[], integer[], text[], text[], text[], bigint[],
+    text[], text[], boolean);
