@@ -1,0 +1,159 @@
+package safetext
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// blanks serves padding without allocation.
+const blanks = "                                                                " +
+	"                                                                "
+
+// Width returns the number of columns that s takes on a terminal. Colour sequences take none.
+// It adds up the widths of the characters, as terminals do. Counting by grapheme cluster would
+// give fewer columns for Thai and Indic text than tmux and most terminals use; the emoji
+// sequences on which the two ways differ are taken apart by Cell.
+func Width(s string) int {
+	if plainASCII(s) {
+		return len(s)
+	}
+	return ansi.StringWidthWc(s)
+}
+
+// Spaces returns n spaces; none when n is not above zero.
+func Spaces(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n <= len(blanks):
+		return blanks[:n]
+	default:
+		return strings.Repeat(" ", n)
+	}
+}
+
+// Cut returns s, shortened to at most w columns. A shortened text ends in tail, such as "…".
+// Colour sequences are kept, also those behind the cut, so that a colour is always ended.
+func Cut(s string, w int, tail string) string {
+	if w <= 0 {
+		return ""
+	}
+	if plainASCII(s) {
+		if len(s) <= w {
+			return s
+		}
+		return cutASCII(s, w, tail)
+	}
+	if Width(s) <= w {
+		return s
+	}
+	if Width(tail) > w {
+		tail = ""
+	}
+	return cutAny(s, w-Width(tail), tail)
+}
+
+// cutAny keeps the first w columns of s, then tail, then the colour sequences of the rest.
+func cutAny(s string, w int, tail string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	col, full := 0, false
+	for i := 0; i < len(s); {
+		if n := sequence(s[i:]); n > 0 {
+			b.WriteString(s[i : i+n])
+			i += n
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		cols := ansi.StringWidthWc(s[i : i+n])
+		if !full && col+cols > w {
+			full = true
+			b.WriteString(tail)
+		}
+		if !full {
+			b.WriteString(s[i : i+n])
+			col += cols
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// sequence returns the length of the control sequence that s starts with; 0 when there is none.
+func sequence(s string) int {
+	if len(s) < 2 || s[0] != 0x1b || s[1] != '[' {
+		return 0
+	}
+	for i := 2; i < len(s); i++ {
+		if s[i] >= 0x40 && s[i] <= 0x7e {
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+func cutASCII(s string, w int, tail string) string {
+	t := Width(tail)
+	if t > w {
+		return s[:w]
+	}
+	return s[:w-t] + tail
+}
+
+// Fit returns s at exactly w columns: cut with tail when longer, filled with spaces on the right
+// when shorter.
+func Fit(s string, w int, tail string) string {
+	s = Cut(s, w, tail)
+	return s + Spaces(w-Width(s))
+}
+
+// FitRight is Fit with the fill on the left, for numbers.
+func FitRight(s string, w int, tail string) string {
+	s = Cut(s, w, tail)
+	return Spaces(w-Width(s)) + s
+}
+
+// Skip returns s without its first n columns. A wide character that is cut in
+// half leaves a space. Colour sequences are kept.
+func Skip(s string, n int) string {
+	if n <= 0 {
+		return s
+	}
+	if plainASCII(s) {
+		if n >= len(s) {
+			return ""
+		}
+		return s[n:]
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	col := 0
+	for i := 0; i < len(s); {
+		if seq := sequence(s[i:]); seq > 0 {
+			b.WriteString(s[i : i+seq])
+			i += seq
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		cols := ansi.StringWidthWc(s[i : i+size])
+		switch {
+		case col >= n && (col > n || cols > 0 || b.Len() > 0):
+			b.WriteString(s[i : i+size])
+		case col < n && col+cols > n:
+			b.WriteString(Spaces(col + cols - n))
+		}
+		col += cols
+		i += size
+	}
+	return b.String()
+}
+
+// Wrap breaks s into lines of at most w columns, at spaces where there are any.
+func Wrap(s string, w int) []string {
+	if w <= 0 {
+		return nil
+	}
+	return strings.Split(ansi.WrapWc(s, w, " "), "\n")
+}
