@@ -1,0 +1,32 @@
+package grant
+
+import "time"
+
+// Limits bound what a single request may ask for.
+type Limits struct {
+	AmountMax int64 // highest amount of one grant; 0 means AmountMaxDefault
+}
+
+const (
+	// AmountMaxDefault is the highest amount of one grant unless configured. It is far below the
+	// range of a bigint, so that no sum of postings overflows a balance in practice.
+	AmountMaxDefault int64 = 1_000_000_000
+
+	textMax  = 200 // longest id, kind or resource, in bytes: an index entry must fit a page
+	proseMax = 500 // longest actor or reason, in bytes
+
+	batchMaxDefault = 1000             // items in one transaction
+	batchMaxLimit   = 5000             // more would hold row locks for too long
+	gateEvery       = 30 * time.Second // how long a passed schema check is trusted
+	sendTries       = 5                // attempts of a transaction that deadlocks or serialises
+	sendPause       = 10 * time.Millisecond
+	resolveFor      = 10 * time.Second // how long a lost answer is asked after
+	resolvePause    = 50 * time.Millisecond
+	resolvePauseMax = time.Second
+	heldPause       = 5 * time.Millisecond // first pause before a held lease is asked for again
+	heldPauseMax    = 100 * time.Millisecond
+	leaseCallFor    = 5 * time.Second // bound of a floor read or a lease call without deadline
+)
+
+// The compiler checks that the default batch fits the limit.
+const _ = uint(batchMaxLimit - batchMaxDefault)

@@ -1,0 +1,232 @@
+package grant
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// sending is a wave laid out for the database: parallel arrays, sorted, so that every batch takes
+// its locks in the same order.
+type sending struct {
+	wave  wave
+	items []*item // in the order of the arrays
+	args  []any   // the arguments of grant_batch.sql but the last
+}
+
+func layOut(w wave) *sending {
+	type placed struct {
+		it    *item
+		lease int32
+	}
+	var all []placed
+	for i, items := range w.items {
+		for _, it := range items {
+			all = append(all, placed{it, int32(i + 1)})
+		}
+	}
+	slices.SortFunc(all, func(a, b placed) int {
+		return cmp.Or(
+			strings.Compare(a.it.req.PlayerID, b.it.req.PlayerID),
+			strings.Compare(a.it.req.EventID, b.it.req.EventID),
+		)
+	})
+	s := &sending{wave: w}
+	resources, tokens, owners := make([]string, len(w.leases)), make([]int64, len(w.leases)),
+		make([]string, len(w.leases))
+	for i, l := range w.leases {
+		resources[i], tokens[i], owners[i] = l.Resource, l.Token, l.Owner
+	}
+	n := len(all)
+	lease, players, events := make([]int32, n), make([]string, n), make([]string, n)
+	kinds, amounts := make([]string, n), make([]int64, n)
+	actors, reasons := make([]string, n), make([]string, n)
+	for i, p := range all {
+		r := p.it.req
+		s.items = append(s.items, p.it)
+		lease[i], players[i], events[i] = p.lease, r.PlayerID, r.EventID
+		kinds[i], amounts[i], actors[i], reasons[i] = r.Kind, r.Amount, r.Actor, r.Reason
+		p.it.res.Token, p.it.res.Owner = w.leases[p.lease-1].Token, w.leases[p.lease-1].Owner
+	}
+	s.args = []any{
+		resources, tokens, owners, lease, players, events, kinds, amounts, actors, reasons,
+	}
+	return s
+}
+
+// send runs the wave's transaction until its outcome is known or proved absent.
+func (e *Engine) send(ctx context.Context, w wave) {
+	s := layOut(w)
+	trusted, cancel := e.sendContext(ctx, w.trustedUntil())
+	defer cancel()
+	if err := trusted.Err(); err != nil {
+		failAll(s.items, fmt.Errorf("grant: not sent: %w", context.Cause(trusted)))
+		return
+	}
+	for try := 1; ; try++ {
+		answers, v, err := e.transact(trusted, s, false)
+		if err == nil {
+			s.deliver(answers)
+			return
+		}
+		switch {
+		case v == doubt:
+			e.resolve(ctx, s)
+			return
+		case v == retry && try < sendTries && e.opt.Wait(trusted, sendPause) == nil:
+			continue
+		case v == poison && len(s.items) > 1:
+			first, second := w.split()
+			e.send(ctx, first)
+			e.send(ctx, second)
+			return
+		case v == wrongSchema:
+			e.gate.Store(nil)
+			if gate := e.checkGate(ctx); gate != nil {
+				err = gate
+			}
+		}
+		failAll(s.items, refusal(err, v))
+		return
+	}
+}
+
+// split halves a wave, so that one item that the database refuses cannot hold up the others.
+// The leases stay whole: the caller releases them.
+func (w wave) split() (first, second wave) {
+	total := 0
+	for _, items := range w.items {
+		total += len(items)
+	}
+	half := total / 2
+	for i, items := range w.items {
+		n := min(half, len(items))
+		half -= n
+		first.add(w.leases[i], items[:n])
+		second.add(w.leases[i], items[n:])
+	}
+	return first, second
+}
+
+func (w *wave) add(lease Lease, items []*item) {
+	if len(items) > 0 {
+		w.leases = append(w.leases, lease)
+		w.items = append(w.items, items)
+	}
+}
+
+// resolve learns what became of a batch whose answer was lost. Only sending the same batch under
+// the same leases again can tell: it waits for an in-flight twin. That no row is visible proves
+// nothing, since a dead client's statement can still commit. If a newer holder has advanced the
+// fence meanwhile, the twin has ended, and the function answers by the ledger row's owner.
+func (e *Engine) resolve(ctx context.Context, s *sending) {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), resolveFor,
+		errors.New("the answer of PostgreSQL was lost and it could not be reached again"))
+	defer cancel()
+	pause := resolvePause
+	for {
+		e.opt.OnStep(StepResolve)
+		answers, _, err := e.transact(ctx, s, true)
+		if err == nil {
+			s.deliver(answers)
+			return
+		}
+		if e.opt.Wait(ctx, pause) != nil {
+			for _, it := range s.items {
+				it.res.Outcome = Unknown
+				it.res.Err = &BackendError{
+					Backend: PostgreSQL, Op: "grant", Doubt: true, Err: err,
+				}
+			}
+			return
+		}
+		pause = min(2*pause, resolvePauseMax)
+	}
+}
+
+// answer is one row of reward_grant.
+type answer struct {
+	ord        int64
+	outcome    *string
+	ledgerID   *int64
+	kind       *string
+	amount     *int64
+	token      *int64
+	owner      *string
+	actor      *string
+	reason     *string
+	at         *time.Time
+	fenceToken *int64
+	fenceOwner *string
+}
+
+// errUnsettled: a claim changed between the posting and the classification. Sending again, with a
+// newer snapshot, settles it; what was posted answers as posted.
+var errUnsettled = errors.New("an item could not be classified")
+
+// transact sends the transaction in one network round trip: BEGIN, the batch and COMMIT in one
+// pipeline.
+func (e *Engine) transact(ctx context.Context, s *sending, again bool) ([]answer, verdict, error) {
+	conn, err := e.pool.Acquire(ctx)
+	if err != nil {
+		return nil, noEffect, err
+	}
+	defer conn.Release()
+	pipeline := &pgx.Batch{}
+	pipeline.Queue(grantBeginSQL)
+	pipeline.Queue(grantBatchSQL, append(s.args[:len(s.args):len(s.args)], again)...)
+	pipeline.Queue(grantCommitSQL)
+	replies := conn.SendBatch(ctx, pipeline)
+	answers, err := readAnswers(replies, len(s.items))
+	if closeErr := replies.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, judge(err), err
+	}
+	return answers, noEffect, nil
+}
+
+func readAnswers(replies pgx.BatchResults, n int) ([]answer, error) {
+	if _, err := replies.Exec(); err != nil {
+		return nil, err
+	}
+	rows, err := replies.Query()
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, 0, n)
+	var a answer
+	_, err = pgx.ForEachRow(rows, []any{
+		&a.ord, &a.outcome, &a.ledgerID, &a.kind, &a.amount, &a.token, &a.owner, &a.actor,
+		&a.reason, &a.at, &a.fenceToken, &a.fenceOwner,
+	}, func() error {
+		answers = append(answers, a)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	tag, err := replies.Exec()
+	if err != nil {
+		return nil, err
+	}
+	if tag.String() != "COMMIT" {
+		return nil, pgx.ErrTxCommitRollback
+	}
+	for _, a := range answers {
+		if a.outcome == nil {
+			return nil, errUnsettled
+		}
+	}
+	if len(answers) != n {
+		return nil, fmt.Errorf("%d answers for %d items: %w", len(answers), n, errUnsettled)
+	}
+	return answers, nil
+}
