@@ -1,0 +1,71 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rewardctl/grant"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Engine is what an Operator needs of the grant engine; *grant.Engine implements it.
+type Engine interface {
+	Grant(ctx context.Context, req grant.Request) (grant.Result, error)
+}
+
+// Options configure an Operator. Operator is required; the rest has working defaults.
+type Options struct {
+	// Operator is who acts: recorded in every row, beside the database session's user.
+	Operator string
+	// Limits bound what one grant may ask for, as for the engine.
+	Limits grant.Limits
+	// Now tells this machine's time; default time.Now.
+	Now func() time.Time
+	// NewID returns a fresh random text; default 128 random bits. It names tombstones.
+	NewID func() string
+	// LockTimeout bounds the wait for a grant in flight when a token is burned; default 2 s.
+	LockTimeout time.Duration
+	// Timeout bounds each call to one server; default 5 s.
+	Timeout time.Duration
+}
+
+// Operator carries out deeds. It is safe for concurrent use.
+type Operator struct {
+	pool   *pgxpool.Pool
+	store  Store
+	engine Engine
+	opts   Options
+}
+
+// PreconditionError says that something is not as the operator saw it, so nothing was done.
+type PreconditionError struct {
+	Resource string
+	Have     string // what is there now, such as "42:worker-90@host/7#ab12"
+	Want     string // what the operator saw
+	WayOut   string
+}
+
+// Error reads "R changed: it has ..., not ...; look again".
+func (e *PreconditionError) Error() string {
+	return fmt.Sprintf("%s changed: it has %s, not %s; %s", e.Resource, e.Have, e.Want, e.WayOut)
+}
+
+// BusyError says that a burn waited too long for a grant in flight. Nothing was changed.
+type BusyError struct {
+	Resource string
+	PID      int    // the database session that blocks; 0 when it could not be seen
+	Session  string // what it is, such as "rewardctl, active since 12:00:01"
+	Waited   time.Duration
+}
+
+// Error names the session that blocks.
+func (e *BusyError) Error() string {
+	who := "another session"
+	if e.PID != 0 {
+		who = fmt.Sprintf("database session %d (%s)", e.PID, e.Session)
+	}
+	return fmt.Sprintf("the fence of %s is being written by %s; waited %s, nothing was changed; "+
+		"try again", e.Resource, who, e.Waited)
+}
