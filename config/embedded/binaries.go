@@ -160,7 +160,7 @@ func fetchBinaries(ctx context.Context) (binaries, error) {
 	if err != nil {
 		return binaries{}, err
 	}
-	if err := openFor(filepath.Join(work, "postgresql")); err != nil {
+	if err := readable(filepath.Join(work, "postgresql")); err != nil {
 		return binaries{}, err
 	}
 	// Losing the race against another process is fine: the winner's binaries are the same.
@@ -189,8 +189,8 @@ func fetchInto(dir string, port int) error {
 	return nil
 }
 
-// openFor lets the account that runs the server read fetched binaries, which we unpacked.
-func openFor(dir string) error {
+// readable lets the account that runs the server read fetched binaries, which we unpacked.
+func readable(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.Type()&os.ModeSymlink != 0 {
 			return err

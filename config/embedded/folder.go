@@ -72,6 +72,14 @@ func freePort() (int, error) {
 	return port, l.Close()
 }
 
+// pickPort returns the wanted port, or a free one if that is 0.
+func pickPort(want int) (int, error) {
+	if want != 0 {
+		return want, nil
+	}
+	return freePort()
+}
+
 // portTaken says whether somebody listens on a port that was free before.
 func portTaken(port int) bool {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))

@@ -70,18 +70,49 @@ func startPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p *Postgres
-	for range startTries {
-		p, err = launch(ctx, o, bin, runAs)
-		if err == nil || ctx.Err() != nil || !errors.Is(err, errAgain) {
-			break
+	l := launcher{options: o, bin: bin, runAs: runAs}
+	for try := range startTries {
+		p, err := l.launch(ctx)
+		if err == nil {
+			return p, nil
+		}
+		if ctx.Err() != nil || try == startTries-1 || !l.mayRetry(err) {
+			return nil, err
 		}
 	}
-	return p, err
+	return nil, errEnded
 }
 
-// errAgain marks a failure that another try may get around.
-var errAgain = errors.New("another try may help")
+// launcher is what the tries of one start share.
+type launcher struct {
+	options PostgresOptions
+	bin     binaries
+	runAs   *account
+
+	port  int  // of the last try
+	found bool // the last try found data in the folder
+	fresh bool // do not use the template: it may be damaged
+}
+
+// mayRetry says whether another try may get around err: another port if somebody took ours,
+// fresh data if those of the template do not work, the same again if processes of a crashed
+// server were still busy with the data.
+func (l *launcher) mayRetry(err error) bool {
+	if !errors.Is(err, errEnded) {
+		return false
+	}
+	if portTaken(l.port) {
+		return l.options.Port == 0
+	}
+	if l.found {
+		return true
+	}
+	if l.fresh {
+		return false
+	}
+	l.fresh = true
+	return true
+}
 
 // binaries finds the PostgreSQL to run. Data that exist already decide the major version.
 func (o PostgresOptions) binaries(ctx context.Context) (binaries, error) {
@@ -108,19 +139,17 @@ func (o PostgresOptions) binaries(ctx context.Context) (binaries, error) {
 }
 
 // launch tries once to bring a server up.
-func launch(ctx context.Context, o PostgresOptions, bin binaries, runAs *account) (
-	_ *Postgres, err error,
-) {
-	port, err := o.pickPort()
-	if err != nil {
+func (l *launcher) launch(ctx context.Context) (_ *Postgres, err error) {
+	o, bin := l.options, l.bin
+	if l.port, err = pickPort(o.Port); err != nil {
 		return nil, err
 	}
-	s := spec{dir: o.Dir, remove: o.Remove, signal: "INT", initdb: bin.initdb(), runAs: runAs}
+	s := spec{dir: o.Dir, remove: o.Remove, signal: "INT", initdb: bin.initdb(), runAs: l.runAs}
 	if err := s.prepareDir("rewardctl-postgres-"); err != nil {
 		return nil, err
 	}
 	s.command = append([]string{
-		bin.postgres(), "-D", filepath.Join(s.dir, "data"), "-p", strconv.Itoa(port),
+		bin.postgres(), "-D", filepath.Join(s.dir, "data"), "-p", strconv.Itoa(l.port),
 	}, o.settings()...)
 	process, err := supervise(ctx, s)
 	if err != nil {
@@ -131,8 +160,7 @@ func launch(ctx context.Context, o PostgresOptions, bin binaries, runAs *account
 			err = errors.Join(err, process.stop())
 		}
 	}()
-	template, err := fillData(ctx, process, bin)
-	if err != nil {
+	if l.found, err = fillData(ctx, process, bin, !l.fresh); err != nil {
 		return nil, err
 	}
 	password, err := os.ReadFile(filepath.Join(s.dir, "password"))
@@ -143,35 +171,13 @@ func launch(ctx context.Context, o PostgresOptions, bin binaries, runAs *account
 		return nil, err
 	}
 	p := &Postgres{
-		process: process, version: bin.version, port: port,
+		process: process, version: bin.version, port: l.port,
 		password: strings.TrimSpace(string(password)),
 	}
 	if err := process.await(ctx, p.accepts); err != nil {
-		return nil, again(err, o.Port == 0 && portTaken(port), template)
+		return nil, err
 	}
 	return p, p.greet(ctx)
-}
-
-// again marks err as worth another try when the port was taken meanwhile, or when the data came
-// from a template, which is dropped then, since it may be damaged.
-func again(err error, taken bool, template string) error {
-	if !errors.Is(err, errEnded) {
-		return err
-	}
-	if taken {
-		return fmt.Errorf("%w; %w", err, errAgain)
-	}
-	if template != "" && os.RemoveAll(template) == nil {
-		return fmt.Errorf("%w; %w", err, errAgain)
-	}
-	return err
-}
-
-func (o PostgresOptions) pickPort() (int, error) {
-	if o.Port != 0 {
-		return o.Port, nil
-	}
-	return freePort()
 }
 
 // settings returns the command-line form of all settings; later ones win.

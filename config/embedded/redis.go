@@ -45,7 +45,8 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	var r *Redis
 	for range startTries {
 		r, err = launchRedis(ctx, o, path)
-		if err == nil || ctx.Err() != nil || !errors.Is(err, errAgain) {
+		// Only a port that somebody took meanwhile is worth another try.
+		if !errors.Is(err, errPortTaken) || o.Port != 0 || ctx.Err() != nil {
 			break
 		}
 	}
@@ -56,14 +57,13 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	return r, nil
 }
 
+// errPortTaken says that the port was free when we asked, and taken when the server did.
+var errPortTaken = errors.New("somebody took port")
+
 func launchRedis(ctx context.Context, o RedisOptions, path string) (*Redis, error) {
-	port := o.Port
-	if port == 0 {
-		free, err := freePort()
-		if err != nil {
-			return nil, err
-		}
-		port = free
+	port, err := pickPort(o.Port)
+	if err != nil {
+		return nil, err
 	}
 	s := spec{dir: o.Dir, remove: o.Remove, signal: "TERM"}
 	if err := s.prepareDir("rewardctl-redis-"); err != nil {
@@ -82,7 +82,10 @@ func launchRedis(ctx context.Context, o RedisOptions, path string) (*Redis, erro
 		return nil, errors.Join(err, process.stop())
 	}
 	if err := process.await(ctx, func() bool { return r.answers(ctx) }); err != nil {
-		return nil, errors.Join(again(err, o.Port == 0 && portTaken(port), ""), process.stop())
+		if errors.Is(err, errEnded) && portTaken(port) {
+			err = fmt.Errorf("%w %d: %w", errPortTaken, port, err)
+		}
+		return nil, errors.Join(err, process.stop())
 	}
 	return r, nil
 }

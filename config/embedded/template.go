@@ -17,32 +17,52 @@ const templateForm = "1"
 // locales to make the data folder with, best first. macOS had no C.UTF-8 for long.
 func locales() []string { return []string{"C.UTF-8", "C"} }
 
-// fillData gives the server its data folder, unless there is one. Running initdb takes more than
-// a second, copying what an earlier run made takes a tenth: so the first run on a machine leaves
-// a template in the cache. The path of the template is returned when it was used.
-func fillData(ctx context.Context, process *supervised, bin binaries) (string, error) {
+// fillData gives the server its data folder, unless there is one, which it reports as found.
+// Running initdb takes more than a second, copying what an earlier run made takes a tenth: so
+// the first run on a machine leaves a template in the cache.
+func fillData(ctx context.Context, process *supervised, bin binaries, useTemplate bool) (
+	found bool, err error,
+) {
 	dir, runAs := process.spec.dir, process.spec.runAs
 	if _, err := os.Stat(filepath.Join(dir, "data", "PG_VERSION")); err == nil {
-		return "", nil
+		return true, nil
 	}
 	template := filepath.Join(cacheDir(),
 		fmt.Sprintf("template-%s-%s", strings.ReplaceAll(bin.version, "/", "-"), templateForm))
-	if _, err := os.Stat(filepath.Join(template, "data", "PG_VERSION")); err == nil {
-		if err := copyTree(ctx, template, dir, runAs.own); err == nil {
-			return template, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("copy the template %s: %w", template, err)
+	if useTemplate {
+		err := copyTemplate(ctx, template, dir, runAs)
+		if err == nil || ctx.Err() != nil {
+			return false, err
 		}
-		// Another process dropped the template while we read it.
+		// There is none, or it went away or is damaged: what was copied of it goes as well.
 		if err := os.RemoveAll(filepath.Join(dir, "data")); err != nil {
-			return "", err
+			return false, err
 		}
 	}
 	if err := runInitdb(ctx, process); err != nil {
-		return "", err
+		return false, err
 	}
-	saveTemplate(ctx, dir, template)
-	return "", nil
+	saveTemplate(ctx, dir, template, !useTemplate)
+	return false, nil
+}
+
+// copyTemplate copies a template, and makes sure that nobody replaced it meanwhile.
+func copyTemplate(ctx context.Context, template, dir string, runAs *account) error {
+	before, err := os.Stat(template)
+	if err != nil {
+		return err
+	}
+	if err := copyTree(ctx, template, dir, runAs.own); err != nil {
+		return err
+	}
+	after, err := os.Stat(template)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(before, after) {
+		return fmt.Errorf("the template %s was replaced while it was read", template)
+	}
+	return nil
 }
 
 func runInitdb(ctx context.Context, process *supervised) error {
@@ -70,9 +90,9 @@ func runInitdb(ctx context.Context, process *supervised) error {
 	return fmt.Errorf("initdb failed:\n%s", strings.TrimSpace(failed))
 }
 
-// saveTemplate copies fresh data into the cache. Failing is no loss but time: the next start
-// runs initdb again.
-func saveTemplate(ctx context.Context, dir, template string) {
+// saveTemplate copies fresh data into the cache, also in place of a damaged template. Failing is
+// no loss but time: the next start runs initdb again.
+func saveTemplate(ctx context.Context, dir, template string, replace bool) {
 	if os.MkdirAll(filepath.Dir(template), 0o755) != nil {
 		return
 	}
@@ -82,13 +102,19 @@ func saveTemplate(ctx context.Context, dir, template string) {
 	}
 	defer os.RemoveAll(work)
 	keep := func(string) error { return nil }
+	if os.Mkdir(filepath.Join(work, "whole"), 0o700) != nil {
+		return
+	}
 	for _, name := range []string{"data", "password"} {
-		if copyTree(ctx, filepath.Join(dir, name), filepath.Join(work, name), keep) != nil {
+		if copyTree(ctx, filepath.Join(dir, name), filepath.Join(work, "whole", name), keep) != nil {
 			return
 		}
 	}
-	// The rename is atomic. It fails when another process was faster, whose template is as good.
-	_ = os.Rename(work, template)
+	if replace {
+		_ = os.Rename(template, filepath.Join(work, "damaged"))
+	}
+	// Renames are atomic. This one fails when another process was faster, whose template is good.
+	_ = os.Rename(filepath.Join(work, "whole"), template)
 }
 
 // copyTree copies files and folders with their modes, and hands each copy to own.
