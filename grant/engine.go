@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -107,7 +108,7 @@ func (e *Engine) Grant(ctx context.Context, r Request) (Result, error) {
 	}
 	deadline := e.opt.Now().Add(e.opt.HeldWait)
 	for pause := heldPause; ; pause = min(2*pause, heldPauseMax) {
-		if err := e.lane(it.resource()).do(ctx, it); err != nil {
+		if err := e.lanes[e.laneOf(it.resource())].do(ctx, it); err != nil {
 			return it.res, err
 		}
 		if it.res.Outcome != LeaseHeld || !e.opt.Now().Add(pause).Before(deadline) {
@@ -158,16 +159,20 @@ func (e *Engine) GrantMany(ctx context.Context, requests []Request) ([]Result, e
 	return results, commonFailure(results)
 }
 
+// runChunks decides the items, each lane's part of them concurrently.
 func (e *Engine) runChunks(ctx context.Context, items []*item) {
-	for len(items) > 0 {
-		n := min(len(items), e.opt.BatchMax)
-		if err := ctx.Err(); err != nil {
-			failAll(items, err)
-			return
-		}
-		e.runBatch(ctx, items[:n])
-		items = items[n:]
+	parts := make([][]*item, len(e.lanes))
+	for _, it := range items {
+		n := e.laneOf(it.resource())
+		parts[n] = append(parts[n], it)
 	}
+	var wg sync.WaitGroup
+	for n, part := range parts {
+		if len(part) > 0 {
+			wg.Go(func() { e.lanes[n].runMany(ctx, part) })
+		}
+	}
+	wg.Wait()
 }
 
 func heldOnly(items []*item) []*item {

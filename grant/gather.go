@@ -6,17 +6,19 @@ import (
 	"sync"
 )
 
-// lane spreads resources over the lanes, each resource always to the same one.
-func (e *Engine) lane(resource string) *lane {
+// laneOf spreads resources over the lanes, each resource always to the same one.
+func (e *Engine) laneOf(resource string) int {
 	h := fnv.New32a()
 	h.Write([]byte(resource))
-	return e.lanes[h.Sum32()%uint32(len(e.lanes))]
+	return int(h.Sum32() % uint32(len(e.lanes)))
 }
 
-// lane gathers concurrent Grant calls: while one batch is in flight, new calls wait and become
-// the next batch. The first call of an idle lane starts at once.
+// lane runs batches one after the other, so that one process never finds its own lease held.
+// It gathers concurrent Grant calls: while one batch is in flight, new calls wait and become the
+// next batch. The first call of an idle lane starts at once.
 type lane struct {
 	engine *Engine
+	work   sync.Mutex // held while a batch is in flight
 
 	mu      sync.Mutex
 	waiting []*call
@@ -79,10 +81,27 @@ func (l *lane) run() {
 			items[i] = c.it
 		}
 		// The batch belongs to all its callers: one of them leaving must not stop the others.
+		l.work.Lock()
 		l.engine.runBatch(context.WithoutCancel(batch[0].ctx), items)
+		l.work.Unlock()
 		for _, c := range batch {
 			close(c.done)
 		}
+	}
+}
+
+// runMany decides a caller's own items in chunks, each in its turn with the gathered calls.
+func (l *lane) runMany(ctx context.Context, items []*item) {
+	for len(items) > 0 {
+		n := min(len(items), l.engine.opt.BatchMax)
+		if err := ctx.Err(); err != nil {
+			failAll(items, err)
+			return
+		}
+		l.work.Lock()
+		l.engine.runBatch(ctx, items[:n])
+		l.work.Unlock()
+		items = items[n:]
 	}
 }
 

@@ -37,25 +37,24 @@ func layOut(w wave) *sending {
 			strings.Compare(a.it.req.EventID, b.it.req.EventID),
 		)
 	})
-	s := &sending{wave: w}
-	resources, tokens, owners := make([]string, len(w.leases)), make([]int64, len(w.leases)),
-		make([]string, len(w.leases))
-	for i, l := range w.leases {
-		resources[i], tokens[i], owners[i] = l.Resource, l.Token, l.Owner
-	}
 	n := len(all)
-	lease, players, events := make([]int32, n), make([]string, n), make([]string, n)
-	kinds, amounts := make([]string, n), make([]int64, n)
-	actors, reasons := make([]string, n), make([]string, n)
+	s := &sending{wave: w, items: make([]*item, n)}
+	lease, lead, resources := make([]int32, n), make([]bool, n), make([]string, n)
+	tokens, owners := make([]int64, n), make([]string, n)
+	players, events, kinds := make([]string, n), make([]string, n), make([]string, n)
+	amounts, actors, reasons := make([]int64, n), make([]string, n), make([]string, n)
+	led := make([]bool, len(w.leases))
 	for i, p := range all {
-		r := p.it.req
-		s.items = append(s.items, p.it)
-		lease[i], players[i], events[i] = p.lease, r.PlayerID, r.EventID
-		kinds[i], amounts[i], actors[i], reasons[i] = r.Kind, r.Amount, r.Actor, r.Reason
-		p.it.res.Token, p.it.res.Owner = w.leases[p.lease-1].Token, w.leases[p.lease-1].Owner
+		l, r := w.leases[p.lease-1], p.it.req
+		s.items[i] = p.it
+		lease[i], lead[i], led[p.lease-1] = p.lease, !led[p.lease-1], true
+		resources[i], tokens[i], owners[i] = l.Resource, l.Token, l.Owner
+		players[i], events[i], kinds[i] = r.PlayerID, r.EventID, r.Kind
+		amounts[i], actors[i], reasons[i] = r.Amount, r.Actor, r.Reason
+		p.it.res.Token, p.it.res.Owner = l.Token, l.Owner
 	}
 	s.args = []any{
-		resources, tokens, owners, lease, players, events, kinds, amounts, actors, reasons,
+		lease, lead, resources, tokens, owners, players, events, kinds, amounts, actors, reasons,
 	}
 	return s
 }

@@ -4,8 +4,8 @@
 --          and the best index on exactly (player_id, reward_event_id), null if there is none
 -- locks:   none
 select to_regclass('reward_ledger') is not null as has_ledger,
-    to_regprocedure('reward_grant(text[],bigint[],text[],integer[],text[],text[],text[],bigint[],'
-        || 'text[],text[],boolean)') is not null as has_function,
+    to_regprocedure('reward_grant(integer[],boolean[],text[],bigint[],text[],text[],text[],text[],'
+        || 'bigint[],text[],text[],boolean)') is not null as has_function,
     coalesce((
         select bool_and(a.attnotnull)
         from pg_attribute a

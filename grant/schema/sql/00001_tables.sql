@@ -30,7 +30,7 @@ create table reward_ledger (
     lease_owner     text collate "C" not null,
     actor           text not null,
     reason          text not null,
-    reverses        bigint references reward_ledger (id),
+    reverses        bigint, -- no foreign key: its check would run for every grant
     created_at      timestamptz not null default now(),
     constraint reward_ledger_player_not_empty check (player_id <> ''),
     constraint reward_ledger_event_not_empty check (reward_event_id <> ''),

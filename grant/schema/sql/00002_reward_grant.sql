@@ -1,11 +1,14 @@
 -- +goose Up
 -- +goose StatementBegin
 create function reward_grant(
-    p_resource text[],    -- the resources, distinct, in byte order
-    p_token    bigint[],  -- the token of each resource's lease
-    p_owner    text[],    -- the owner of each resource's lease
-    p_lease    integer[], -- per item: which resource it belongs to, counted from 1
-    p_player   text[],    -- per item, in byte order of (player, event), no key twice
+    -- All arrays are parallel: one entry per item, in byte order of (player, event), no key
+    -- twice. Each resource has one lease; leases are numbered from 1 in byte order of resource.
+    p_lease    integer[], -- the number of the item's lease
+    p_lead     boolean[], -- true for the first item of each lease, false for its others
+    p_resource text[],
+    p_token    bigint[],
+    p_owner    text[],
+    p_player   text[],
     p_event    text[],
     p_kind     text[],
     p_amount   bigint[],
@@ -26,7 +29,10 @@ create function reward_grant(
     fence_token bigint,   -- the accepted fence of a refused token, else null
     fence_owner text
 )
-language plpgsql as $$
+language plpgsql
+-- One plan for every size of batch: planning anew would cost more than a small batch itself.
+set plan_cache_mode = force_generic_plan
+as $$
 -- purpose: advance the fences, post what passed, classify the rest. Each step is a statement of
 --          its own: under READ COMMITTED it then sees what was committed while the one before it
 --          waited for a lock. A single statement would keep its old snapshot after the wait.
@@ -54,7 +60,8 @@ begin
     --    accepted one of the very same owner.
     insert into reward_fence as f (resource, last_token, last_owner, updated_at)
     select r.resource, r.token, r.owner, v_at
-    from unnest(p_resource, p_token, p_owner) as r (resource, token, owner)
+    from unnest(p_lead, p_resource, p_token, p_owner) as r (lead, resource, token, owner)
+    where r.lead
     order by r.resource collate "C"
     on conflict (resource) do update
         set last_token = excluded.last_token,
@@ -63,12 +70,18 @@ begin
         where f.last_token < excluded.last_token
            or (f.last_token = excluded.last_token and f.last_owner = excluded.last_owner);
     get diagnostics v_advanced = row_count;
-    if v_advanced < cardinality(p_resource) then
+    if v_advanced < (select max(n) from unnest(p_lease) as l (n)) then
         select array_agg(coalesce(f.last_token = r.token and f.last_owner = r.owner, false)
-                         order by r.n)
+                         order by r.lease)
         into v_passed
-        from unnest(p_resource, p_token, p_owner) with ordinality as r (resource, token, owner, n)
-        left join reward_fence f on f.resource = r.resource;
+        from (
+            select u.lease, u.resource, u.token, u.owner
+            from unnest(p_lease, p_lead, p_resource, p_token, p_owner)
+                as u (lease, lead, resource, token, owner)
+            where u.lead) as r
+        left join lateral (
+            select f.last_token, f.last_owner from reward_fence f
+            where f.resource = r.resource offset 0) f on true;
     end if;
 
     -- 2. The postings. Ledger ids are drawn first, so that the answer needs no join on text; an
@@ -77,21 +90,24 @@ begin
     from generate_series(1, cardinality(p_player));
 
     with item as (
-        select u.n, u.player, u.event, u.kind, u.amount, u.actor, u.reason, u.lease
-        from unnest(p_player, p_event, p_kind, p_amount, p_actor, p_reason, p_lease)
-            with ordinality as u (player, event, kind, amount, actor, reason, lease, n)
+        select u.n, u.player, u.event, u.kind, u.amount, u.actor, u.reason, u.token, u.owner
+        from unnest(p_lease, p_token, p_owner, p_player, p_event, p_kind, p_amount, p_actor,
+                    p_reason)
+            with ordinality as u (lease, token, owner, player, event, kind, amount, actor,
+                                  reason, n)
         where (v_passed is null or v_passed[u.lease])
-          and not exists (
-              select from reward_claim c
-              where c.player_id = u.player and c.reward_event_id = u.event
-                and (c.status = 'applied' or c.fence_token >= p_token[u.lease]
-                     or c.kind <> u.kind or c.amount <> u.amount))
+          -- A scalar subquery, so that each key is looked up in the index: as a join the
+          -- planner would read the whole table for a large batch.
+          and coalesce((
+              select c.status <> 'applied' and c.fence_token < u.token
+                     and c.kind = u.kind and c.amount = u.amount
+              from reward_claim c
+              where c.player_id = u.player and c.reward_event_id = u.event), true)
         order by u.player collate "C", u.event collate "C"
     ), posted as (
         insert into reward_ledger (id, player_id, reward_event_id, kind, amount, fence_token,
                                    lease_owner, actor, reason, created_at)
-        select v_ids[n], player, event, kind, amount, p_token[lease], p_owner[lease],
-               actor, reason, v_at
+        select v_ids[n], player, event, kind, amount, token, owner, actor, reason, v_at
         from item
         on conflict (player_id, reward_event_id) do nothing
         returning id, player_id, reward_event_id, kind, amount, fence_token
@@ -108,7 +124,7 @@ begin
         returning 1
     ), balanced as (
         insert into reward_balance as b (player_id, kind, amount)
-        select player_id, kind, sum(amount)
+        select player_id, kind, sum(amount)::bigint
         from posted
         group by player_id, kind
         order by player_id, kind
@@ -133,20 +149,30 @@ begin
     end if;
     return query
     with found as (
-        select u.n, u.player, u.event, u.kind, u.amount, u.actor, u.reason,
-               p_resource[u.lease] as resource, p_token[u.lease] as token,
-               p_owner[u.lease] as owner,
+        select u.n, u.player, u.event, u.kind, u.amount, u.actor, u.reason, u.resource,
+               u.token, u.owner,
                v_passed is null or v_passed[u.lease] as passed,
                l.id, coalesce(l.kind, c.kind) as have_kind,
                coalesce(l.amount, c.amount) as have_amount,
                coalesce(l.fence_token, c.fence_token) as have_token, l.lease_owner,
                l.actor as have_actor, l.reason as have_reason, l.created_at,
                f.last_token, f.last_owner, c.fence_token as claim_token
-        from unnest(p_player, p_event, p_kind, p_amount, p_actor, p_reason, p_lease)
-            with ordinality as u (player, event, kind, amount, actor, reason, lease, n)
-        left join reward_ledger l on l.player_id = u.player and l.reward_event_id = u.event
-        left join reward_claim c on c.player_id = u.player and c.reward_event_id = u.event
-        left join reward_fence f on f.resource = p_resource[u.lease]
+        from unnest(p_lease, p_resource, p_token, p_owner, p_player, p_event, p_kind, p_amount,
+                    p_actor, p_reason)
+            with ordinality as u (lease, resource, token, owner, player, event, kind, amount,
+                                  actor, reason, n)
+        -- OFFSET 0 keeps each of these a lookup in the index, for the same reason.
+        left join lateral (
+            select l.id, l.kind, l.amount, l.fence_token, l.lease_owner, l.actor, l.reason,
+                   l.created_at
+            from reward_ledger l
+            where l.player_id = u.player and l.reward_event_id = u.event offset 0) l on true
+        left join lateral (
+            select c.kind, c.amount, c.fence_token from reward_claim c
+            where c.player_id = u.player and c.reward_event_id = u.event offset 0) c on true
+        left join lateral (
+            select f.last_token, f.last_owner from reward_fence f
+            where f.resource = u.resource offset 0) f on true
     ), judged as (
         select d.*, case
             when d.id = v_ids[d.n] then 'applied'
@@ -180,5 +206,5 @@ $$;
 -- +goose StatementEnd
 
 -- +goose Down
-drop function reward_grant(text[], bigint[], text[], integer[], text[], text[], text[], bigint[],
-    text[], text[], boolean);
+drop function reward_grant(integer[], boolean[], text[], bigint[], text[], text[], text[], text[],
+    bigint[], text[], text[], boolean);
