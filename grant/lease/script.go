@@ -1,0 +1,65 @@
+package lease
+
+import (
+	"crypto/sha1"
+	_ "embed" // the scripts below
+	"encoding/hex"
+)
+
+//go:embed lua/acquire.lua
+var acquireLua string
+
+//go:embed lua/release.lua
+var releaseLua string
+
+//go:embed lua/abandon.lua
+var abandonLua string
+
+//go:embed lua/renew.lua
+var renewLua string
+
+//go:embed lua/index_enter.lua
+var indexEnterLua string
+
+//go:embed lua/index_leave.lua
+var indexLeaveLua string
+
+//go:embed lua/index_prune.lua
+var indexPruneLua string
+
+//go:embed lua/index_page.lua
+var indexPageLua string
+
+//go:embed lua/read.lua
+var readLua string
+
+//go:embed lua/check.lua
+var checkLua string
+
+// script is one Lua file with the name under which a server caches it.
+type script struct {
+	source string
+	sha    string
+}
+
+func newScript(source string) *script {
+	// The server names scripts by SHA-1; nothing here depends on it being hard to forge.
+	sum := sha1.Sum([]byte(source))
+	return &script{source: source, sha: hex.EncodeToString(sum[:])}
+}
+
+type scripts struct {
+	acquire, release, abandon, renew              *script
+	indexEnter, indexLeave, indexPrune, indexPage *script
+	read, check                                   *script
+}
+
+func loadScripts() scripts {
+	return scripts{
+		acquire: newScript(acquireLua), release: newScript(releaseLua),
+		abandon: newScript(abandonLua), renew: newScript(renewLua),
+		indexEnter: newScript(indexEnterLua), indexLeave: newScript(indexLeaveLua),
+		indexPrune: newScript(indexPruneLua), indexPage: newScript(indexPageLua),
+		read: newScript(readLua), check: newScript(checkLua),
+	}
+}
