@@ -46,19 +46,32 @@ const poolSize = 8
 // servers, which means that TestMain did not call Main, or that Main could not start them.
 func New(tb testing.TB) *World {
 	tb.Helper()
+	w, admin := empty(tb)
+	migrate(tb, admin, w.Conn)
+	return w
+}
+
+// NewEmpty is New without the migrations: the schema has no tables yet.
+func NewEmpty(tb testing.TB) *World {
+	tb.Helper()
+	w, _ := empty(tb)
+	return w
+}
+
+func empty(tb testing.TB) (*World, *pgx.ConnConfig) {
+	tb.Helper()
 	name := "t_" + randomHex()
 	w := &World{Schema: name, Prefix: name + ":"}
 	admin := w.connectPostgres(tb)
 	w.connectRedis(tb)
 	create(tb, admin, name)
-	migrate(tb, admin, w.Conn)
 	pool, err := pgxpool.NewWithConfig(tb.Context(), w.poolConfig(tb))
 	if err != nil {
 		tb.Fatalf("granttest: %v", err)
 	}
 	w.Pool = pool
 	tb.Cleanup(func() { closePool(tb, pool) })
-	return w
+	return w, admin
 }
 
 // URL returns a PostgreSQL connection string for other processes: it includes the schema.
