@@ -124,8 +124,9 @@ func TestPostgresProxyLosesAnswers(t *testing.T) {
 				t.Parallel()
 				w := newPgWorld(t)
 				conn := w.dial(t)
-				rule.Fault = fault
-				lost := w.proxy.Add(rule)
+				hit := rule
+				hit.Fault = fault
+				lost := w.proxy.Add(hit)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				err := write(ctx, conn, "word")
@@ -161,8 +162,9 @@ func TestPostgresProxyLosesRequests(t *testing.T) {
 			t.Parallel()
 			w := newPgWorld(t)
 			conn := w.dial(t)
-			rule.Fault = granttest.Close
-			lost := w.proxy.Add(rule)
+			hit := rule
+			hit.Fault = granttest.Close
+			lost := w.proxy.Add(hit)
 			if err := write(t.Context(), conn, "word"); err == nil {
 				t.Fatal("answered")
 			}

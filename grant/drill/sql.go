@@ -1,0 +1,34 @@
+package drill
+
+import _ "embed"
+
+var (
+	//go:embed sql/scratch_create.sql
+	scratchCreateSQL string
+	//go:embed sql/scratch_drop.sql
+	scratchDropSQL string
+	//go:embed sql/unique_key_drop.sql
+	uniqueKeyDropSQL string
+	//go:embed sql/claim_add.sql
+	claimAddSQL string
+	//go:embed sql/fence_raise.sql
+	fenceRaiseSQL string
+	//go:embed sql/fence_read.sql
+	fenceReadSQL string
+	//go:embed sql/pay_plain.sql
+	payPlainSQL string
+	//go:embed sql/pay_once.sql
+	payOnceSQL string
+	//go:embed sql/ledger_read.sql
+	ledgerReadSQL string
+	//go:embed sql/balance_add.sql
+	balanceAddSQL string
+	//go:embed sql/outbox_add.sql
+	outboxAddSQL string
+	//go:embed sql/claim_apply.sql
+	claimApplySQL string
+	//go:embed sql/heap_only.sql
+	heapOnlySQL string
+	//go:embed sql/invariants.sql
+	invariantsSQL string
+)
