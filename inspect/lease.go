@@ -10,26 +10,27 @@ import (
 type Claims struct {
 	Pending    int
 	Processing int
-	More       bool // the count stopped at its bound: there may be more
+	More       bool // counting stopped at 200: there may be more
 }
 
 // Lease is one lock as it stood in Redis when it was read, with the verdict on it.
 type Lease struct {
 	Resource string
-	Value    string // the exact value of the lock key, TOKEN:OWNER; what a release presents
+	Value    string // the exact value of the lock key, TOKEN:OWNER; empty for data of another type
 	Token    int64  // 0 when foreign
 	Owner    string // empty when foreign
 	Worker   string // whose heartbeat counts: the part of the owner before '#'
-	// Left is the time left by the Redis server's clock; negative when there is no expiry. It
-	// is true at At, and is never computed from this machine's clock.
+	// Left is the time left by the Redis server's clock; 0 when there is no expiry. It is true
+	// at At, and is never computed from this machine's clock.
 	Left     time.Duration
 	At       time.Time // when Left was read, by this machine's clock, for a countdown only
 	NoExpiry bool
 	Foreign  string // the kind of foreign data under the key, such as "hash"; empty when ours
 
-	Fence   *grant.Fence // nil when none was accepted yet, or when it could not be read
-	Claims  *Claims      // nil when not read
-	Verdict Verdict
+	Heartbeat Heartbeat    // of Worker
+	Fence     *grant.Fence // nil when none was accepted yet, or when it could not be read
+	Claims    *Claims      // nil when not read
+	Verdict   Verdict
 }
 
 // LeaseSort names the order of a list.
@@ -86,7 +87,7 @@ type LeaseDetail struct {
 	Lease    *Lease // nil when nobody holds it, or when Redis could not be asked
 	Fence    *FenceSeen
 	Claims   *Claims
-	Open     []Claim      // at most 20 of the claims that are due, by event
+	Due      []Claim      // at most 20 of the claims that are due, by event
 	History  []TokenEntry // the last entries of the resource's history, newest first
 	Missing  []Missing
 }

@@ -52,6 +52,9 @@ type Evidence struct {
 type Options struct {
 	// Now tells this machine's time; default time.Now. It is shown and compared, never trusted.
 	Now func() time.Time
+	// Replica serves the histories of players and tokens, which may then lag. Verdicts, fences and
+	// the doctor always ask the primary. Nil means that the primary serves everything.
+	Replica *pgxpool.Pool
 	// TTL is the configured time of a lease; 0 means unknown: nothing is then called expiring,
 	// overdue or longer than its TTL.
 	TTL time.Duration

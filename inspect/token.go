@@ -9,17 +9,15 @@ type TokenEvent string
 
 // The events of a token.
 const (
-	TokenIssued     TokenEvent = "issued"
-	TokenRenewed    TokenEvent = "renewed"
-	TokenReleased   TokenEvent = "released"          // by its owner
-	TokenFreed      TokenEvent = "operator_released" // the lock was taken away by an operator
-	TokenExpired    TokenEvent = "expired"           // concluded: the next was issued, no release seen
-	TokenUsed       TokenEvent = "used"              // PostgreSQL accepted a posting under it
-	TokenRefused    TokenEvent = "refused"           // PostgreSQL refused a posting under it
-	TokenBurned     TokenEvent = "burned"            // an operator ended its right to write
-	TokenFenced     TokenEvent = "fence"             // the fence stands at it now
-	TokenOther      TokenEvent = "other"             // an event this version does not know
-	TokenHistoryCut TokenEvent = "lost"              // from here back Redis has no history
+	TokenIssued    TokenEvent = "issued"
+	TokenReleased  TokenEvent = "released"          // by its owner
+	TokenAbandoned TokenEvent = "abandoned"         // dropped: its owner never got the reply
+	TokenFreed     TokenEvent = "operator_released" // the lock was taken away by an operator
+	TokenExpired   TokenEvent = "expired"           // concluded: the next was issued, no end seen
+	TokenUsed      TokenEvent = "used"              // PostgreSQL accepted a posting under it
+	TokenRefused   TokenEvent = "refused"           // PostgreSQL refused a posting under it
+	TokenBurned    TokenEvent = "burned"            // an operator ended its right to write
+	TokenOther     TokenEvent = "other"             // see TokenEntry.Detail
 )
 
 // Source says which server an entry comes from.
@@ -41,6 +39,7 @@ type TokenEntry struct {
 	Owner    string
 	PlayerID string // used, refused
 	EventID  string // used, refused
+	Outcome  string // refused: the word of the closed list
 	Detail   string // one sentence
 	LedgerID int64  // used
 	ActionID int64  // burned, operator_released
@@ -80,10 +79,10 @@ type TokenUse struct {
 // TokenHistory is the merged history of a resource.
 type TokenHistory struct {
 	Resource string
-	Lease    *Lease     // who holds it now; nil when nobody does, or Redis could not be asked
-	Fence    *FenceSeen // nil when no token was accepted yet
-	Tokens   []TokenUse // lowest token first
-	Entries  []TokenEntry
+	Lease    *Lease       // who holds it now; nil when nobody does, or Redis could not be asked
+	Fence    *FenceSeen   // nil when no token was accepted yet
+	Tokens   []TokenUse   // lowest token first
+	Entries  []TokenEntry // oldest first, by the clocks of their sources
 	Marks    []TokenMark
 	// Lost says in a sentence what Redis no longer has; empty when its history is complete.
 	Lost    string

@@ -1,5 +1,13 @@
 package inspect
 
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rewardctl/grant"
+)
+
 // State is how a lease stands.
 type State string
 
@@ -41,4 +49,151 @@ type Verdict struct {
 	Also     []State // what applies besides, in order of precedence
 	Likely   State   // with CannotTell: what the evidence at hand suggests; else empty
 	Evidence []Evidence
+}
+
+// Is reports whether s is the state of the verdict or applies besides.
+func (v Verdict) Is(s State) bool {
+	return v.State == s || slices.Contains(v.Also, s)
+}
+
+// Heartbeat is what is known of the heartbeat of a lease's owner.
+type Heartbeat uint8
+
+// What can be known of a heartbeat.
+const (
+	HeartbeatUnseen Heartbeat = iota // it could not be asked for
+	HeartbeatAlive
+	HeartbeatGone
+)
+
+// Facts are what Judge knows of one lease.
+type Facts struct {
+	Token     int64
+	Owner     string
+	Foreign   string // the kind of foreign data; empty when ours
+	NoExpiry  bool
+	Left      time.Duration // meaningless with NoExpiry
+	Heartbeat Heartbeat
+	Fence     *grant.Fence // nil when no token was accepted, or not seen
+	FenceSeen bool         // PostgreSQL was asked and answered
+	TTL       time.Duration
+}
+
+// A keeper renews every third of the TTL, so between renewals two thirds or more are left. At
+// half, a renewal was missed with time to spare; at a fifth, two were.
+const (
+	overdueShare  = 2
+	expiringShare = 5
+	longerShare   = 10 // slack above the TTL before a clock jump is suspected
+)
+
+// Judge is the verdict on a lease. It is a pure function of the facts.
+func Judge(f Facts) Verdict {
+	v := f.verdict()
+	v.Evidence = f.evidence()
+	return v
+}
+
+// verdict judges without writing down the evidence.
+func (f Facts) verdict() Verdict {
+	applies := f.states()
+	v := Verdict{State: applies[0], Also: applies[1:]}
+	if v.State == CannotTell && len(v.Also) > 0 {
+		v.Likely = v.Also[0]
+		v.Also = v.Also[1:]
+	}
+	return v
+}
+
+// states lists what applies, in order of precedence. Held stands only alone, or below
+// CannotTell.
+func (f Facts) states() []State {
+	var out []State
+	add := func(s State, applies bool) {
+		if applies {
+			out = append(out, s)
+		}
+	}
+	if f.Foreign != "" {
+		add(Foreign, true)
+		add(NoExpiry, f.NoExpiry)
+		return out
+	}
+	timed := f.TTL > 0 && !f.NoExpiry
+	superseded := f.superseded()
+	add(Superseded, superseded)
+	add(NoExpiry, f.NoExpiry)
+	add(OrphanSuspect, f.Heartbeat == HeartbeatGone)
+	add(LongerThanTTL, timed && f.Left > f.TTL+f.TTL/longerShare)
+	add(CannotTell, !superseded && (f.Heartbeat == HeartbeatUnseen || !f.FenceSeen))
+	add(Expiring, timed && f.Left <= f.TTL/expiringShare)
+	add(OverdueRenewal, timed && f.Heartbeat == HeartbeatAlive && f.Left <= f.TTL/overdueShare)
+	doubtOnly := len(out) == 1 && out[0] == CannotTell
+	add(Held, f.Heartbeat == HeartbeatAlive && (len(out) == 0 || doubtOnly))
+	return out
+}
+
+func (f Facts) superseded() bool {
+	if !f.FenceSeen || f.Fence == nil {
+		return false
+	}
+	return f.Fence.Token > f.Token || (f.Fence.Token == f.Token && f.Fence.Owner != f.Owner)
+}
+
+func (f Facts) evidence() []Evidence {
+	if f.Foreign != "" {
+		return []Evidence{
+			{"value", fmt.Sprintf("other data (%s), not TOKEN:OWNER: not a lease of ours", f.Foreign)},
+			f.timeEvidence(),
+		}
+	}
+	return []Evidence{f.heartbeatEvidence(), f.timeEvidence(), f.fenceEvidence()}
+}
+
+func (f Facts) heartbeatEvidence() Evidence {
+	switch f.Heartbeat {
+	case HeartbeatAlive:
+		return Evidence{"heartbeat", "alive"}
+	case HeartbeatGone:
+		return Evidence{"heartbeat", "gone: the owner stopped, lost its connection, or keeps none"}
+	default:
+		return Evidence{"heartbeat", "not seen: Redis did not tell"}
+	}
+}
+
+func (f Facts) timeEvidence() Evidence {
+	switch {
+	case f.NoExpiry:
+		return Evidence{"time left", "no expiry: it will not end by itself"}
+	case f.TTL <= 0:
+		return Evidence{"time left", f.Left.String()}
+	case f.Left > f.TTL+f.TTL/longerShare:
+		return Evidence{"time left", fmt.Sprintf("%s, more than the TTL of %s: "+
+			"the Redis server's clock jumped, or the owner uses another TTL", f.Left, f.TTL)}
+	default:
+		return Evidence{"time left", fmt.Sprintf("%s of %s", f.Left, f.TTL)}
+	}
+}
+
+func (f Facts) fenceEvidence() Evidence {
+	finding := "at its token: it has written under this lease"
+	switch {
+	case !f.FenceSeen:
+		finding = "not seen: PostgreSQL did not tell, so a newer holder cannot be excluded"
+	case f.Fence == nil:
+		finding = "none: no token was accepted yet"
+	case f.Fence.Token > f.Token:
+		finding = fmt.Sprintf("%d of %s, above its token %d: it can no longer write",
+			f.Fence.Token, f.Fence.Owner, f.Token)
+	case f.Fence.Token == f.Token && grant.Burned(f.Fence.Owner):
+		finding = fmt.Sprintf("%d, burned by an operator: it can no longer write", f.Fence.Token)
+	case f.Fence.Token == f.Token && f.Fence.Owner != f.Owner:
+		finding = fmt.Sprintf("%d of another owner, %s: two owners had one token, "+
+			"which happens when Redis lost its counter; it can no longer write",
+			f.Fence.Token, f.Fence.Owner)
+	case f.Fence.Token < f.Token:
+		finding = fmt.Sprintf("%d, below its token: nothing written under this lease yet",
+			f.Fence.Token)
+	}
+	return Evidence{"fence", finding}
 }

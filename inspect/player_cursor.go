@@ -1,0 +1,41 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// place is a position in a timeline: entries of one moment are ordered by rank, then id.
+type place struct {
+	At    time.Time `json:"at"`
+	Rank  int       `json:"rank"`
+	ID    int64     `json:"id,string"`
+	Newer bool      `json:"newer,omitempty"` // go on towards the present
+}
+
+var errCursor = errors.New("the cursor is damaged; begin again without one")
+
+func (p place) cursor() string {
+	text, err := json.Marshal(p)
+	if err != nil { // a year beyond 9999
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func parseCursor(cursor string) (*place, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return nil, errCursor
+	}
+	var p place
+	if err := json.Unmarshal(text, &p); err != nil || p.Rank < 1 || p.Rank > 4 || p.At.IsZero() {
+		return nil, errCursor
+	}
+	return &p, nil
+}

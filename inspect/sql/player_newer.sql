@@ -1,0 +1,111 @@
+-- purpose: read one page of a player's timeline, going forward in time from a place in it.
+-- params:  @player the player; @from, @to the time range, null for open; @types the types of
+--          entries; @kind, @event, @campaign, @outcome filters, empty for all; @at, @rank, @id the
+--          place to go on from, @at null for the oldest; @resource the player's
+--          own resource; @limit how many
+-- result:  at most @limit entries, oldest first
+-- locks:   none
+with posting as (
+    select 4 as rank, 'posting' as type, l.id, l.created_at as at, l.reward_event_id, l.kind,
+        l.amount, 'applied' as outcome, '' as resource, l.fence_token as token,
+        l.lease_owner as owner, l.actor, l.reason, l.reverses, null::bigint as accepted_token,
+        null::text as accepted_owner, null::text as have_kind, null::bigint as have_amount,
+        '' as detail, '' as command
+    from reward_ledger l
+    where l.player_id = @player::text and 'posting' = any(@types::text[])
+      and (@outcome::text in ('', 'applied'))
+      and (@kind::text = '' or l.kind = @kind::text)
+      and (@event::text = '' or l.reward_event_id = @event::text)
+      and (@campaign::text = '' or starts_with(l.reward_event_id, @campaign::text || ':'))
+      and (@at::timestamptz is null
+          or (l.created_at, 4, l.id) > (@at::timestamptz, @rank::integer, @id::bigint))
+      and (@from::timestamptz is null or l.created_at >= @from::timestamptz)
+      and (@to::timestamptz is null or l.created_at < @to::timestamptz)
+    order by l.created_at asc, l.id asc
+    limit @limit::bigint
+), refusal as (
+    select 3 as rank, 'refusal' as type, r.id, r.created_at as at, r.reward_event_id, r.kind,
+        r.amount, r.outcome, r.resource, r.token, r.owner, r.actor, r.reason,
+        null::bigint as reverses, r.fence_token as accepted_token,
+        r.fence_owner as accepted_owner, r.have_kind, r.have_amount, '' as detail,
+        '' as command
+    from grant_refusal r
+    where r.player_id = @player::text and 'refusal' = any(@types::text[])
+      and (@outcome::text in ('', r.outcome))
+      and (@kind::text = '' or r.kind = @kind::text)
+      and (@event::text = '' or r.reward_event_id = @event::text)
+      and (@campaign::text = '' or starts_with(r.reward_event_id, @campaign::text || ':'))
+      and (@at::timestamptz is null
+          or (r.created_at, 3, r.id) > (@at::timestamptz, @rank::integer, @id::bigint))
+      and (@from::timestamptz is null or r.created_at >= @from::timestamptz)
+      and (@to::timestamptz is null or r.created_at < @to::timestamptz)
+    order by r.created_at asc, r.id asc
+    limit @limit::bigint
+), claim as (
+    select 2 as rank, 'claim' as type, c.claim_id as id, c.updated_at as at, c.reward_event_id,
+        c.kind, c.amount, c.status as outcome, '' as resource, c.fence_token as token,
+        '' as owner, '' as actor, '' as reason, null::bigint as reverses,
+        null::bigint as accepted_token, null::text as accepted_owner, null::text as have_kind,
+        null::bigint as have_amount, '' as detail, '' as command
+    from reward_claim c
+    where c.player_id = @player::text and 'claim' = any(@types::text[])
+      and (@outcome::text in ('', c.status))
+      and not exists (
+          select from reward_ledger l
+          where l.player_id = c.player_id and l.reward_event_id = c.reward_event_id)
+      and (@kind::text = '' or c.kind = @kind::text)
+      and (@event::text = '' or c.reward_event_id = @event::text)
+      and (@campaign::text = '' or starts_with(c.reward_event_id, @campaign::text || ':'))
+      and (@at::timestamptz is null
+          or (c.updated_at, 2, c.claim_id) > (@at::timestamptz, @rank::integer, @id::bigint))
+      and (@from::timestamptz is null or c.updated_at >= @from::timestamptz)
+      and (@to::timestamptz is null or c.updated_at < @to::timestamptz)
+    order by c.updated_at asc, c.claim_id asc
+    limit @limit::bigint
+), deed as (
+    select 1 as rank, 'action' as type, a.id, a.created_at as at,
+        coalesce(a.arguments ->> 'event', '') as reward_event_id,
+        coalesce(a.arguments ->> 'kind', '') as kind, 0::bigint as amount, a.outcome,
+        a.target as resource, 0::bigint as token, '' as owner, a.operator as actor, a.reason,
+        null::bigint as reverses, null::bigint as accepted_token, null::text as accepted_owner,
+        null::text as have_kind, null::bigint as have_amount, a.action as detail, a.command
+    from operator_action a
+    where a.target in (@player::text, @resource::text) and 'action' = any(@types::text[])
+      and (@outcome::text in ('', a.outcome))
+      and (@kind::text = '' or a.arguments ->> 'kind' = @kind::text)
+      and (@event::text = '' or a.arguments ->> 'event' = @event::text)
+      and (@campaign::text = ''
+          or starts_with(coalesce(a.arguments ->> 'event', ''), @campaign::text || ':'))
+      and (@at::timestamptz is null
+          or (a.created_at, 1, a.id) > (@at::timestamptz, @rank::integer, @id::bigint))
+      and (@from::timestamptz is null or a.created_at >= @from::timestamptz)
+      and (@to::timestamptz is null or a.created_at < @to::timestamptz)
+    order by a.created_at asc, a.id asc
+    limit @limit::bigint
+), page as (
+    select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
+        actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
+        detail, command from posting
+    union all
+    select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
+        actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
+        detail, command from refusal
+    union all
+    select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
+        actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
+        detail, command from claim
+    union all
+    select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
+        actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
+        detail, command from deed
+    order by at asc, rank asc, id asc
+    limit @limit::bigint
+)
+select page.rank, page.type, page.id, page.at, page.reward_event_id, page.kind, page.amount,
+    page.outcome, page.resource, page.token, page.owner, page.actor, page.reason,
+    page.reverses, page.accepted_token, page.accepted_owner, page.have_kind,
+    page.have_amount, page.detail, page.command, o.state as delivery_state, o.attempts,
+    o.next_attempt_at, o.delivered_at, o.last_error
+from page
+left join reward_outbox o on o.ledger_id = page.id and page.type = 'posting'
+order by page.at asc, page.rank asc, page.id asc
