@@ -1,0 +1,199 @@
+package batchfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"rewardctl/grant"
+)
+
+// Options say how a file is read. Campaign is required for files without a column event; Actor
+// and Reason go into every request.
+type Options struct {
+	Campaign string
+	Version  int // counts deliberate repetitions of the same rewards from 1; 0 means 1
+	Actor    string
+	Reason   string
+	Limits   grant.Limits
+
+	Stdin   io.Reader // what the path "-" reads
+	TempDir string    // where a stream is spooled; empty means the system's folder
+
+	// KeepMax is how many problems, and how many warnings, a Check keeps; 0 means 100. All of
+	// them are counted, and all problems go to OnProblem.
+	KeepMax int
+	// RowsMax is how many data rows a file may have; 0 means 2,000,000.
+	RowsMax int
+	// OnProblem is told each problem as it is found: those of single rows in file order, then
+	// those of keys that differ. Nil does nothing.
+	OnProblem func(Problem)
+	// OnProgress is told now and then how far Validate has come. Nil does nothing.
+	OnProgress func(rows int, bytesRead, bytesTotal int64)
+}
+
+const (
+	keepMaxDefault = 100
+	rowsMaxDefault = 2_000_000
+	spoolChunk     = 256 << 10
+)
+
+// File is an open file of grants. Its methods are not for concurrent use.
+type File struct {
+	name   string
+	opt    Options
+	src    *os.File
+	size   int64
+	layout layout
+
+	check   *Check // set by Validate
+	verdict verdicts
+	sums    []uint32 // per data row: a checksum of its cells
+}
+
+// Open opens a file of grants; "-" reads Options.Stdin. What cannot be read twice (a pipe) is
+// first copied to a private file that has no name. The header is read, so that a file which is
+// not a file of grants is refused here, with a *FileError. A file that cannot be opened answers
+// the system's error. Close ends it.
+func Open(ctx context.Context, path string, opt Options) (*File, error) {
+	if opt.KeepMax == 0 {
+		opt.KeepMax = keepMaxDefault
+	}
+	if opt.RowsMax == 0 {
+		opt.RowsMax = rowsMaxDefault
+	}
+	f := &File{name: path, opt: opt}
+	if err := f.openSource(ctx, path); err != nil {
+		return nil, err
+	}
+	layout, err := readLayout(f.section)
+	if err != nil {
+		return nil, errors.Join(f.named(err), f.Close())
+	}
+	f.layout = layout
+	if layout.event < 0 && opt.Campaign == "" {
+		return nil, errors.Join(&FileError{
+			Name: f.name, Problem: "it has no column event, and no campaign is given",
+			WayOut: "name the campaign with --campaign, or add a column event",
+		}, f.Close())
+	}
+	return f, nil
+}
+
+func (f *File) openSource(ctx context.Context, path string) error {
+	if path == "-" {
+		f.name = "standard input"
+		if f.opt.Stdin == nil {
+			return errors.New("batchfile: Options.Stdin is needed to read standard input")
+		}
+		return f.spool(ctx, f.opt.Stdin)
+	}
+	src, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	info, err := src.Stat()
+	switch {
+	case err != nil:
+		return errors.Join(err, src.Close())
+	case info.IsDir():
+		return errors.Join(&FileError{
+			Name: path, Problem: "it is a folder", WayOut: "name a file",
+		}, src.Close())
+	case info.Mode().IsRegular():
+		f.src, f.size = src, info.Size()
+		return nil
+	}
+	defer src.Close()
+	return f.spool(ctx, src)
+}
+
+// spool copies a stream to a private file. The file loses its name at once, so that nothing is
+// left of it however the process ends.
+func (f *File) spool(ctx context.Context, stream io.Reader) error {
+	private, err := os.CreateTemp(f.opt.TempDir, "rewardctl-spool-*")
+	if err != nil {
+		return fmt.Errorf("batchfile: spool %s: %w", f.name, err)
+	}
+	if err := os.Remove(private.Name()); err != nil {
+		return errors.Join(fmt.Errorf("batchfile: spool %s: %w", f.name, err), private.Close())
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.CopyBuffer(struct{ io.Writer }{private}, stream, make([]byte, spoolChunk))
+		done <- err
+	}()
+	select {
+	case <-ctx.Done():
+		// The copy may be stuck in a read that nothing ends, such as a terminal's. It then ends
+		// with the process; the file must stay open for it.
+		return ctx.Err()
+	case err = <-done:
+	}
+	if err == nil {
+		f.size, err = private.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("batchfile: spool %s: %w", f.name, err), private.Close())
+	}
+	f.src = private
+	return nil
+}
+
+// Close ends the file. A spooled copy is gone with it.
+func (f *File) Close() error {
+	if f.src == nil {
+		return nil
+	}
+	return f.src.Close()
+}
+
+// Name is what the file is called in messages: its path, or "standard input".
+func (f *File) Name() string { return f.name }
+
+// Same reports whether path is this very file, also under another name, so that nobody writes
+// over the input. A path that does not exist is not.
+func (f *File) Same(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("batchfile: look at %s: %w", filepath.Clean(path), err)
+	}
+	own, err := f.src.Stat()
+	if err != nil {
+		return false, err
+	}
+	return os.SameFile(info, own), nil
+}
+
+// section returns a reader over the whole file, independent of others.
+func (f *File) section() *io.SectionReader { return io.NewSectionReader(f.src, 0, f.size) }
+
+// named puts the file's name into a FileError.
+func (f *File) named(err error) error {
+	var fe *FileError
+	if errors.As(err, &fe) {
+		fe.Name = f.name
+	}
+	return err
+}
+
+// records returns a scanner behind the header.
+func (f *File) records() (*scanner, error) {
+	text, err := decode(f.section())
+	if err != nil {
+		return nil, f.named(err)
+	}
+	s := newScanner(text, f.layout.separator)
+	for range f.layout.skip {
+		if err := s.next(); err != nil {
+			return nil, f.named(err)
+		}
+	}
+	return s, nil
+}
