@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"rewardctl/grant"
@@ -88,9 +89,13 @@ func timelineArguments(q PlayerQuery) (timelineArgs, bool, error) {
 			Field: "cursor", Value: q.Cursor, Problem: err.Error(), WayOut: "leave it out",
 		}
 	}
+	campaign, err := campaignPrefix(q.Campaign)
+	if err != nil {
+		return timelineArgs{}, false, err
+	}
 	args := timelineArgs{
 		Player: q.PlayerID, Resource: grant.ResourceFor(q.PlayerID), Kind: q.Kind,
-		Event: q.Event, Campaign: q.Campaign, Outcome: q.Outcome, Limit: q.Limit + 1,
+		Event: q.Event, Campaign: campaign, Outcome: q.Outcome, Limit: q.Limit + 1,
 		From: moment(q.From), To: moment(q.To),
 	}
 	for _, t := range q.Types {
@@ -106,6 +111,24 @@ func timelineArguments(q PlayerQuery) (timelineArgs, bool, error) {
 	}
 	args.At, args.Rank, args.ID = &at.At, at.Rank, at.ID
 	return args, at.Newer, nil
+}
+
+// campaignPrefix is how the events of a campaign begin: an event id with the rest cut off, so that
+// its spelling is known in one place only.
+func campaignPrefix(campaign string) (string, error) {
+	if campaign == "" {
+		return "", nil
+	}
+	const player, kind = "p", "k"
+	id, err := grant.EventID(grant.EventParts{Campaign: campaign, PlayerID: player, Kind: kind})
+	if err != nil {
+		return "", err
+	}
+	rest, err := grant.EventID(grant.EventParts{Campaign: "c", PlayerID: player, Kind: kind})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(id, strings.TrimPrefix(rest, "c:")), nil
 }
 
 // moment is nil for the zero time, which stands for an open end.

@@ -2,10 +2,14 @@ package repair
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"rewardctl/grant"
+	"rewardctl/grant/lease"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -31,6 +35,20 @@ type Options struct {
 	Timeout time.Duration
 }
 
+const (
+	lockTimeoutDefault = 2 * time.Second
+	timeoutDefault     = 5 * time.Second
+	reasonMax          = 500 // bytes of a reason, as in the ledger
+)
+
+// Store is what an Operator needs of a lease store; *lease.Store implements it.
+type Store interface {
+	Show(ctx context.Context, resource string) (lease.Entry, error)
+	History(ctx context.Context, resource string) ([]lease.Event, error)
+	Counter(ctx context.Context, resource string) (token int64, ok bool, err error)
+	ReleaseExact(ctx context.Context, resource, value string) (lease.Freed, error)
+}
+
 // Operator carries out deeds. It is safe for concurrent use.
 type Operator struct {
 	pool   *pgxpool.Pool
@@ -39,12 +57,45 @@ type Operator struct {
 	opts   Options
 }
 
+// New returns an Operator that writes through pool, releases locks in store and grants through
+// engine. The engine may be nil where nothing is granted. It fails without a pool, a store or the
+// operator's name.
+func New(pool *pgxpool.Pool, store Store, engine Engine, opts Options) (*Operator, error) {
+	if pool == nil || store == nil {
+		return nil, errors.New("repair: an operator needs a database pool and a lease store")
+	}
+	opts.Operator = strings.TrimSpace(opts.Operator)
+	if opts.Operator == "" {
+		return nil, &grant.Rejection{
+			Field: "operator", Problem: "is empty", WayOut: "say who acts: every deed is logged",
+		}
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.NewID == nil {
+		opts.NewID = rand.Text
+	}
+	if opts.LockTimeout <= 0 {
+		opts.LockTimeout = lockTimeoutDefault
+	}
+	if opts.Timeout <= 0 {
+		opts.Timeout = timeoutDefault
+	}
+	return &Operator{pool: pool, store: store, engine: engine, opts: opts}, nil
+}
+
 // PreconditionError says that something is not as the operator saw it, so nothing was done.
 type PreconditionError struct {
 	Resource string
 	Have     string // what is there now, such as "42:worker-90@host/7#ab12"
 	Want     string // what the operator saw
 	WayOut   string
+	Now      Seen // the lock as it is now; without a Value when there is none
+	// DenialID is the row of operator_action that records the refusal. It is 0 after a dry run,
+	// and when the row could not be written; LogProblem then says why.
+	DenialID   int64
+	LogProblem string
 }
 
 // Error reads "R changed: it has ..., not ...; look again".

@@ -1,6 +1,6 @@
 -- purpose: read one page of a player's timeline, going forward in time from a place in it.
 -- params:  @player the player; @from, @to the time range, null for open; @types the types of
---          entries; @kind, @event, @campaign, @outcome filters, empty for all; @at, @rank, @id the
+--          entries; @kind, @event, @campaign (how events begin), @outcome: empty for all; @at, @rank, @id the
 --          place to go on from, @at null for the oldest; @resource the player's
 --          own resource; @limit how many
 -- result:  at most @limit entries, oldest first
@@ -16,7 +16,7 @@ with posting as (
       and (@outcome::text in ('', 'applied'))
       and (@kind::text = '' or l.kind = @kind::text)
       and (@event::text = '' or l.reward_event_id = @event::text)
-      and (@campaign::text = '' or starts_with(l.reward_event_id, @campaign::text || ':'))
+      and (@campaign::text = '' or starts_with(l.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
           or (l.created_at, 4, l.id) > (@at::timestamptz, @rank::integer, @id::bigint))
       and (@from::timestamptz is null or l.created_at >= @from::timestamptz)
@@ -34,7 +34,7 @@ with posting as (
       and (@outcome::text in ('', r.outcome))
       and (@kind::text = '' or r.kind = @kind::text)
       and (@event::text = '' or r.reward_event_id = @event::text)
-      and (@campaign::text = '' or starts_with(r.reward_event_id, @campaign::text || ':'))
+      and (@campaign::text = '' or starts_with(r.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
           or (r.created_at, 3, r.id) > (@at::timestamptz, @rank::integer, @id::bigint))
       and (@from::timestamptz is null or r.created_at >= @from::timestamptz)
@@ -55,7 +55,7 @@ with posting as (
           where l.player_id = c.player_id and l.reward_event_id = c.reward_event_id)
       and (@kind::text = '' or c.kind = @kind::text)
       and (@event::text = '' or c.reward_event_id = @event::text)
-      and (@campaign::text = '' or starts_with(c.reward_event_id, @campaign::text || ':'))
+      and (@campaign::text = '' or starts_with(c.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
           or (c.updated_at, 2, c.claim_id) > (@at::timestamptz, @rank::integer, @id::bigint))
       and (@from::timestamptz is null or c.updated_at >= @from::timestamptz)
@@ -75,7 +75,7 @@ with posting as (
       and (@kind::text = '' or a.arguments ->> 'kind' = @kind::text)
       and (@event::text = '' or a.arguments ->> 'event' = @event::text)
       and (@campaign::text = ''
-          or starts_with(coalesce(a.arguments ->> 'event', ''), @campaign::text || ':'))
+          or starts_with(coalesce(a.arguments ->> 'event', ''), @campaign::text))
       and (@at::timestamptz is null
           or (a.created_at, 1, a.id) > (@at::timestamptz, @rank::integer, @id::bigint))
       and (@from::timestamptz is null or a.created_at >= @from::timestamptz)

@@ -1,0 +1,96 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rewardctl/grant"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+var errTooSlow = errors.New("the server took too long")
+
+const lockNotAvailable = "55P03" // SQLSTATE: lock_timeout ended a wait
+
+// write runs fn in a READ COMMITTED transaction whose waits for locks are bounded. The error is a
+// *grant.BackendError that says whether the transaction may have committed all the same.
+func (o *Operator) write(
+	ctx context.Context, op string, fn func(context.Context, pgx.Tx) error,
+) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.opts.Timeout+o.opts.LockTimeout, errTooSlow)
+	defer cancel()
+	committing := false
+	err := pgx.BeginTxFunc(ctx, o.pool, pgx.TxOptions{
+		IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite,
+	}, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, deedGuardSQL, pgx.StrictStructArgs(struct {
+			LockTimeout string `db:"lock_timeout"`
+		}{fmt.Sprintf("%dms", o.opts.LockTimeout.Milliseconds())}))
+		if err != nil {
+			return err
+		}
+		err = fn(ctx, tx)
+		committing = err == nil
+		return err
+	})
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errTooSlow) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
+	return &grant.BackendError{
+		Backend: grant.PostgreSQL, Op: op, Doubt: committing && !refused(err), Err: err,
+	}
+}
+
+// refused reports whether an error proves that a commit had no effect.
+func refused(err error) bool {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return answer.SeverityUnlocalized == "ERROR" || answer.Severity == "ERROR"
+	}
+	return errors.Is(err, pgx.ErrTxCommitRollback) || pgconn.SafeToRetry(err)
+}
+
+// read runs fn in a READ ONLY transaction that sees one moment.
+func (o *Operator) read(
+	ctx context.Context, op string, fn func(context.Context, pgx.Tx) error,
+) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.opts.Timeout, errTooSlow)
+	defer cancel()
+	err := pgx.BeginTxFunc(ctx, o.pool, pgx.TxOptions{
+		IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly,
+	}, func(tx pgx.Tx) error { return fn(ctx, tx) })
+	if err != nil {
+		return &grant.BackendError{Backend: grant.PostgreSQL, Op: op, Err: err}
+	}
+	return nil
+}
+
+// collect runs a statement with named arguments and returns its rows.
+func collect[T any](ctx context.Context, tx pgx.Tx, sql string, args any) ([]T, error) {
+	rows, err := tx.Query(ctx, sql, pgx.StrictStructArgs(args))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// first returns the first row, or nil when there is none.
+func first[T any](rows []T, err error) (*T, error) {
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

@@ -1,0 +1,20 @@
+package repair
+
+import _ "embed"
+
+var (
+	//go:embed sql/deed_guard.sql
+	deedGuardSQL string
+	//go:embed sql/fence_lock.sql
+	fenceLockSQL string
+	//go:embed sql/fence_read.sql
+	fenceReadSQL string
+	//go:embed sql/fence_burn.sql
+	fenceBurnSQL string
+	//go:embed sql/fence_blocker.sql
+	fenceBlockerSQL string
+	//go:embed sql/action_add.sql
+	actionAddSQL string
+	//go:embed sql/grant_preview.sql
+	grantPreviewSQL string
+)

@@ -1,0 +1,9 @@
+-- purpose: bound the wait for locks in this transaction, and make its commit durable.
+-- params:  @lock_timeout the bound, in PostgreSQL's spelling, such as 2000ms
+-- result:  one row: the settings in force
+-- locks:   none
+select set_config('lock_timeout', @lock_timeout::text, true) as lock_timeout,
+    case when current_setting('synchronous_commit') = 'off'
+        then set_config('synchronous_commit', 'on', true)
+        else current_setting('synchronous_commit')
+    end as synchronous_commit
