@@ -18,6 +18,8 @@ type Row struct {
 	AmountText string
 	// DuplicateOf is the line of an earlier row with the same key and content; 0 otherwise.
 	DuplicateOf int
+	// Repeated is true when later rows are duplicates of this one.
+	Repeated bool
 	// Problems say why the row is refused; none means that it is good.
 	Problems []Problem
 }

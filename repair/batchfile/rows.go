@@ -45,7 +45,7 @@ type secondPass struct {
 	crc   *crc32.Table
 	rows  int // given so far
 
-	duplicate, clash int // cursors into the verdicts
+	duplicate, repeated, clash int // cursors into the verdicts
 }
 
 func (p *secondPass) next(ctx context.Context) (Row, error) {
@@ -76,6 +76,10 @@ func (p *secondPass) fromOthers(row *Row) {
 	if p.duplicate < len(v.duplicates) && v.duplicates[p.duplicate].line == line {
 		row.DuplicateOf = int(v.duplicates[p.duplicate].of)
 		p.duplicate++
+	}
+	if p.repeated < len(v.repeated) && v.repeated[p.repeated] == line {
+		row.Repeated = true
+		p.repeated++
 	}
 	if p.clash < len(v.clashes) && v.clashes[p.clash].line == line {
 		group := v.groups[v.clashes[p.clash].group]

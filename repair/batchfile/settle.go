@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// verdicts are what rows have because of other rows. Both lists are sorted by line, and rows come
+// verdicts are what rows have because of other rows. The lists are sorted by line, and rows come
 // by line, so a cursor finds them.
 type verdicts struct {
 	duplicates []duplicate
+	repeated   []uint32 // lines that later rows repeat
 	clashes    []clash
 	groups     []clashGroup
 }
@@ -78,6 +79,7 @@ func (v *validation) settle(head *keyRow, out *verdicts) (differ bool) {
 	}
 	slices.SortFunc(rows, func(a, b *keyRow) int { return cmp.Compare(a.line, b.line) })
 	if !differ {
+		out.repeated = append(out.repeated, head.line)
 		for _, row := range rows[1:] {
 			out.duplicates = append(out.duplicates, duplicate{row.line, head.line})
 		}
