@@ -6,6 +6,8 @@
 // alone: every role goes with a word or a glyph.
 package paint
 
+import "strings"
+
 // Mode says how many colours the terminal shows.
 type Mode uint8
 
@@ -121,4 +123,29 @@ func Banner(environment string) Role {
 	default:
 		return BannerOther
 	}
+}
+
+// Detect reads the colour mode and whether only ASCII can be drawn from the environment variables
+// that getenv looks up: NO_COLOR, COLORTERM, TERM, LC_ALL, LC_CTYPE and LANG.
+func Detect(getenv func(string) string) (mode Mode, ascii bool) {
+	term := getenv("TERM")
+	switch {
+	case getenv("NO_COLOR") != "":
+		mode = Mono
+	case getenv("COLORTERM") != "", strings.Contains(term, "256color"):
+		mode = ANSI256
+	case term == "", term == "dumb", strings.HasPrefix(term, "vt"):
+		mode = Mono
+	default:
+		mode = ANSI16
+	}
+	locale := getenv("LC_ALL")
+	if locale == "" {
+		locale = getenv("LC_CTYPE")
+	}
+	if locale == "" {
+		locale = getenv("LANG")
+	}
+	locale = strings.ToLower(locale)
+	return mode, !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
 }

@@ -261,3 +261,6 @@ func (t *Table) Marks() (all, hidden int) {
 	}
 	return len(t.marks), hidden
 }
+
+// PageLen returns the number of rows that are visible at once, at least 1.
+func (t *Table) PageLen() int { return max(t.rows(), 1) }

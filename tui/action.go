@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	"rewardctl/repair"
+	"rewardctl/tui/paint"
+)
+
+// Action is one deed of an operator. The dialog, the preview, the preconditions, the command line
+// and the execution are all taken from this one value, so they cannot differ.
+type Action interface {
+	repair.Action // Word, Target and CLI: what it is called, about what, and the same as a command
+
+	// Observe looks at what the deed is about. It is asked when the dialog opens and again while
+	// it is open.
+	Observe(ctx context.Context) (Observed, error)
+	// NeedsReason reports whether the operator must still say why.
+	NeedsReason() bool
+	// WithReason returns the action with the operator's reason.
+	WithReason(reason string) Action
+	// Verb is the word that is typed to confirm, after a part of the target.
+	Verb() string
+	// Execute does it and says in words what became of it. It is called at most once at a time;
+	// calling it again after an unknown answer is safe.
+	Execute(ctx context.Context) Answer
+}
+
+// Observed is what an action is about, as it stood when it was looked at.
+type Observed struct {
+	At      time.Time
+	Facts   []Fact
+	Effects []string // what will happen, one sentence each
+	Block   string   // why it cannot be done; empty when it can
+	next    Action   // the action for what is there now; nil when it is the same
+}
+
+// Fact is one line of "you saw" beside "now".
+type Fact struct {
+	Name string
+	// Value is compared and shown. Show, when set, is shown instead, computed for the moment.
+	Value string
+	Show  func(now time.Time) string
+	// Guard facts must not change under the dialog: when one does, the action is refused.
+	Guard bool
+	Role  paint.Role
+}
+
+// text returns what is shown of the fact at a moment.
+func (f Fact) text(now time.Time) string {
+	if f.Show != nil {
+		return f.Show(now)
+	}
+	return f.Value
+}
+
+// AnswerKind says how a deed ended.
+type AnswerKind uint8
+
+// The ways a deed ends.
+const (
+	AnswerDone    AnswerKind = iota // it was done, or had been done before
+	AnswerRefused                   // nothing was changed, for a reason
+	AnswerFailed                    // nothing was changed: something is broken
+	AnswerUnknown                   // it may have been done: doing it again tells
+)
+
+// Answer is what became of a deed, in words.
+type Answer struct {
+	Kind  AnswerKind
+	Title string   // one line
+	Lines []string // the rest
+}
+
+// drift returns the guard facts that changed between two looks; "you saw" first.
+func drift(saw, now Observed) []string {
+	have := map[string]string{}
+	for _, f := range now.Facts {
+		have[f.Name] = f.Value
+	}
+	var changed []string
+	for _, f := range saw.Facts {
+		if f.Guard && have[f.Name] != f.Value {
+			changed = append(changed, f.Name)
+		}
+	}
+	return changed
+}
+
+// confirmText is what is typed to confirm: the last characters of the target and the verb, such
+// as "8841-release". It differs from target to target, so it cannot become a habit.
+func confirmText(a Action) string {
+	const tailMax = 4
+	target := a.Target()
+	end := len(target)
+	for end > 0 && !plainLetter(target[end-1]) {
+		end--
+	}
+	start := end
+	for start > 0 && end-start < tailMax && plainLetter(target[start-1]) {
+		start--
+	}
+	if start == end {
+		return "confirm-" + a.Verb() // nothing in the name can be typed on every keyboard
+	}
+	return target[start:end] + "-" + a.Verb()
+}
+
+func plainLetter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}

@@ -1,0 +1,50 @@
+package tui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Binding ties keys to a deed. The same list drives dispatch, the footer and the help.
+type Binding struct {
+	Keys []string // as Bubble Tea names them, such as "ctrl+s"
+	Show string   // how the keys are shown when not as they are, such as "j k"
+	Help string   // a few words, such as "release"
+	// Action runs on the key. Move is for navigation instead: merged keys are repeated by n.
+	Action func() tea.Cmd
+	Move   func(n int) tea.Cmd
+	// Dangerous deeds never start from keys that arrive together, as pasted text does.
+	Dangerous bool
+	// Enabled says whether the deed can be done now, and why not. Nil means always.
+	Enabled func() (ok bool, reason string)
+	// Quiet bindings are in the help but not in the footer.
+	Quiet bool
+}
+
+func (b Binding) label() string {
+	if b.Show != "" {
+		return b.Show
+	}
+	if len(b.Keys) == 0 {
+		return ""
+	}
+	return b.Keys[0]
+}
+
+func (b Binding) enabled() (bool, string) {
+	if b.Enabled == nil {
+		return true, ""
+	}
+	return b.Enabled()
+}
+
+// find returns the binding of a key, or nil.
+func find(list []Binding, key string) *Binding {
+	for i := range list {
+		if slices.Contains(list[i].Keys, key) {
+			return &list[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+const (
+	lookEvery = 500 * time.Millisecond // between two looks while a dialog is open
+	lookGood  = 60 * time.Second       // a look older than this is not acted upon
+	deedLimit = 30 * time.Second       // how long a deed may take before it counts as unknown
+)
+
+// What can have the focus in a deed dialog, in order.
+const (
+	reasonIndex = iota
+	confirmIndex
+	cancelIndex
+	goIndex
+)
+
+// phase is where a deed stands.
+type phase uint8
+
+const (
+	phaseAsk phase = iota
+	phaseRunning
+	phaseAnswer
+)
+
+// deedDialog asks before an action is carried out, and shows what became of it.
+type deedDialog struct {
+	d      *desk
+	action Action
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	saw, cur Observed
+	looked   bool // the first look has arrived
+	drifted  []string
+	problem  string // why the last look failed
+	look     *job
+	waiting  bool // a look is planned
+
+	reason, confirm field
+	focus           int
+	phase           phase
+	run             *job
+	answer          Answer
+}
+
+// lookMsg brings a look of a deed dialog; lookNowMsg asks for the next one.
+type (
+	lookMsg struct {
+		seen Observed
+		err  error
+	}
+	lookNowMsg struct{ dialog *deedDialog }
+	answerMsg  struct {
+		word   string
+		answer Answer
+	}
+)
+
+// openDeed opens the dialog of an action and starts looking. saw is what the operator saw when
+// the key was pressed.
+func openDeed(d *desk, a Action, saw Observed) tea.Cmd {
+	m := &deedDialog{
+		d: d, action: a, saw: saw, cur: saw, reason: newField(""), confirm: newField(""),
+	}
+	m.confirm.strict = true
+	m.ctx, m.cancel = context.WithCancel(d.ctx)
+	if !a.NeedsReason() {
+		m.focus = confirmIndex
+	}
+	d.root.open(m, false)
+	return m.lookAgain()
+}
+
+// Title names the deed.
+func (m *deedDialog) Title() string { return m.action.Word() }
+
+// Close stops looking. A deed that runs goes on: its answer is still shown as a message.
+func (m *deedDialog) Close() { m.cancel() }
+
+func (m *deedDialog) lookAgain() tea.Cmd {
+	action := m.action
+	j, cmd := m.d.start(m.ctx, "looking at "+action.Target(), false, readLimit,
+		func(ctx context.Context, _ *job) tea.Msg {
+			seen, err := action.Observe(ctx)
+			return lookMsg{seen, err}
+		})
+	m.look = j
+	return cmd
+}
+
+// Update takes looks and the answer.
+func (m *deedDialog) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case lookNowMsg:
+		if msg.dialog == m && m.phase == phaseAsk && m.ctx.Err() == nil {
+			m.waiting = false
+			return m.lookAgain()
+		}
+	case jobDoneMsg:
+		switch got := msg.result.(type) {
+		case lookMsg:
+			if msg.job == m.look {
+				return m.seen(got)
+			}
+		case answerMsg:
+			if msg.job == m.run {
+				m.done(got.answer)
+			}
+		}
+	}
+	return nil
+}
+
+// seen compares a look with the first one.
+func (m *deedDialog) seen(got lookMsg) tea.Cmd {
+	m.problem = ""
+	switch {
+	case got.err != nil:
+		m.d.health.failed(got.err)
+		m.problem = got.err.Error()
+	default:
+		m.cur, m.looked = got.seen, true
+		if changed := drift(m.saw, m.cur); len(changed) > 0 && len(m.drifted) == 0 {
+			m.drifted = changed
+			m.confirm.set("")
+			m.focus = cancelIndex
+			m.d.root.changed(m)
+		}
+	}
+	if m.phase != phaseAsk || m.waiting {
+		return nil
+	}
+	m.waiting = true
+	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return lookNowMsg{m} })
+}
+
+// fresh takes what is there now as what the operator has seen. Everything typed is gone.
+func (m *deedDialog) fresh() tea.Cmd {
+	if m.problem != "" || !m.looked {
+		m.d.say(Warned, "it cannot be seen now: "+m.problem)
+		return nil
+	}
+	if m.cur.next != nil {
+		m.action = m.cur.next
+	}
+	m.saw, m.drifted = m.cur, nil
+	m.confirm.set("")
+	m.focus = confirmIndex
+	if m.action.NeedsReason() && m.reason.value() == "" {
+		m.focus = reasonIndex
+	}
+	return nil
+}
+
+// obstacle says why the deed cannot be started now; empty when it can.
+func (m *deedDialog) obstacle() string {
+	switch {
+	case m.d.readOnly() != "":
+		return m.d.readOnly()
+	case !m.looked && m.problem != "":
+		return "it cannot be seen: " + m.problem
+	case !m.looked:
+		return "looking" + m.d.theme.Glyphs.Ellipsis
+	case len(m.drifted) > 0:
+		return "it changed while you looked"
+	case m.saw.Block != "":
+		return m.saw.Block
+	case m.problem != "":
+		return "it cannot be seen now: " + m.problem
+	case m.d.now().Sub(m.saw.At) > lookGood:
+		return "your look is more than a minute old; ctrl+r takes a fresh one"
+	case m.action.NeedsReason() && m.reason.value() == "":
+		return "a reason is needed"
+	case m.confirm.value() != confirmText(m.action):
+		return "type " + confirmText(m.action) + " to confirm"
+	}
+	return ""
+}
+
+// execute carries the action out, in a job that outlives the dialog.
+func (m *deedDialog) execute() tea.Cmd {
+	if why := m.obstacle(); why != "" {
+		m.d.say(Warned, why)
+		return nil
+	}
+	m.action = m.final()
+	return m.again()
+}
+
+// final returns the action with the reason from the dialog.
+func (m *deedDialog) final() Action {
+	if m.action.NeedsReason() {
+		return m.action.WithReason(m.reason.value())
+	}
+	return m.action
+}
+
+// again carries the same action out, the first time or after an unknown answer.
+func (m *deedDialog) again() tea.Cmd {
+	action, d := m.action, m.d
+	m.phase = phaseRunning
+	j, cmd := d.start(d.ctx, action.Word()+" "+action.Target(), true, deedLimit,
+		func(ctx context.Context, _ *job) tea.Msg {
+			return answerMsg{action.Word(), action.Execute(ctx)}
+		})
+	m.run = j
+	return cmd
+}
+
+// done shows the answer. Keys in flight were not meant for it.
+func (m *deedDialog) done(a Answer) {
+	m.phase, m.answer = phaseAnswer, a
+	m.d.root.changed(m)
+}
+
+// report tells the answer of a deed in the message line, also when its dialog was closed.
+func (d *desk) report(got answerMsg) {
+	level := Info
+	switch got.answer.Kind {
+	case AnswerRefused:
+		level = Warned
+	case AnswerFailed, AnswerUnknown:
+		level = Erred
+	case AnswerDone:
+	}
+	d.say(level, got.word+": "+got.answer.Title, got.answer.Lines...)
+}

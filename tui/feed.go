@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rewardctl/inspect"
+)
+
+const (
+	// filterWait lets a word be typed before it is searched for.
+	filterWait = 60 * time.Millisecond
+	// loadShare keeps a slow source from reading all the time: it rests at least so many times
+	// as long as a read took.
+	loadShare = 3
+)
+
+// batch is what one read of a source gave.
+type batch[R any] struct {
+	rows    []R
+	missing []inspect.Missing
+}
+
+// item is one row with its identity. A row that is gone is kept while the order is held.
+type item[R any] struct {
+	id   string
+	row  R
+	gone bool
+}
+
+// view is an immutable, filtered and sorted snapshot.
+type view[R any] struct {
+	gen     uint64 // of the query it answers
+	items   []*item[R]
+	total   int       // rows before the filter
+	held    int       // rows that are not shown because the order is held
+	at      time.Time // when it was read; zero before the first read
+	took    time.Duration
+	missing []inspect.Missing
+	err     error // why the last read failed; the rows are then the last good ones
+}
+
+// find returns the position of an identity; -1 when it is not there.
+func (v *view[R]) find(id string) int {
+	for i, it := range v.items {
+		if it.id == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// query says which rows, in which order.
+type query[R any] struct {
+	gen   uint64
+	match func(*R) bool // nil matches everything
+	order func(a, b *item[R]) int
+}
+
+// feed reads a source again and again, and arranges what it read.
+type feed[R any] struct {
+	d     *desk
+	load  func(ctx context.Context) (batch[R], error)
+	id    func(*R) string
+	every time.Duration
+
+	query atomic.Pointer[query[R]]
+	hold  atomic.Bool // keep the order of the rows that are shown
+	out   atomic.Pointer[view[R]]
+	poke  chan bool // true: read now; false: arrange anew
+
+	running sync.Mutex // held by run: a screen may be shown again before its old run has ended
+	last    []*item[R] // what was read last; only touched by run
+	state   view[R]    // its age and problems; only touched by run
+}
+
+func newFeed[R any](d *desk, every time.Duration, id func(*R) string,
+	load func(ctx context.Context) (batch[R], error),
+) *feed[R] {
+	f := &feed[R]{d: d, load: load, id: id, every: every, poke: make(chan bool, 4)}
+	f.out.Store(&view[R]{})
+	return f
+}
+
+// ask sets the query and has the rows arranged anew.
+func (f *feed[R]) ask(q query[R]) { f.query.Store(&q); f.wake(false) }
+
+// refresh reads now.
+func (f *feed[R]) refresh() { f.wake(true) }
+
+func (f *feed[R]) wake(read bool) {
+	select {
+	case f.poke <- read:
+	default: // it is about to look anyway
+	}
+}
+
+type loaded[R any] struct {
+	batch batch[R]
+	err   error
+	at    time.Time
+	took  time.Duration
+}
+
+// run reads until ctx ends: one read at a time, the query answered in between.
+func (f *feed[R]) run(ctx context.Context) {
+	f.running.Lock()
+	defer f.running.Unlock()
+	results := make(chan loaded[R], 1)
+	next := time.NewTimer(0)
+	settle := time.NewTimer(filterWait)
+	defer next.Stop()
+	defer settle.Stop()
+	busy := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+			if !busy {
+				busy = true
+				f.d.spawn(func() { results <- f.read(ctx) })
+			}
+		case got := <-results:
+			busy = false
+			if ctx.Err() != nil {
+				return
+			}
+			f.take(got)
+			f.publish()
+			next.Reset(max(f.every, loadShare*got.took))
+		case read := <-f.poke:
+			if read {
+				next.Reset(0)
+			} else {
+				settle.Reset(filterWait)
+			}
+		case <-settle.C:
+			f.publish()
+		}
+	}
+}
+
+func (f *feed[R]) read(ctx context.Context) loaded[R] {
+	start := f.d.now()
+	b, err := f.load(ctx)
+	at := f.d.now()
+	return loaded[R]{b, err, at, at.Sub(start)}
+}
+
+func (f *feed[R]) take(got loaded[R]) {
+	f.state.err, f.state.missing = got.err, got.batch.missing
+	if got.err != nil {
+		return
+	}
+	f.state.at, f.state.took = got.at, got.took
+	items := make([]item[R], len(got.batch.rows))
+	f.last = make([]*item[R], len(items))
+	for i := range got.batch.rows {
+		items[i] = item[R]{id: f.id(&got.batch.rows[i]), row: got.batch.rows[i]}
+		f.last[i] = &items[i]
+	}
+}
+
+func (f *feed[R]) publish() {
+	q := f.query.Load()
+	if q == nil {
+		return
+	}
+	v := f.state
+	v.gen, v.total = q.gen, len(f.last)
+	prev := f.out.Load()
+	if f.hold.Load() && prev.gen == q.gen && len(prev.items) > 0 {
+		v.items, v.held = f.keepOrder(prev.items, q)
+	} else {
+		v.items = f.arrange(q)
+	}
+	f.out.Store(&v)
+	f.d.notify()
+}
+
+func (f *feed[R]) arrange(q *query[R]) []*item[R] {
+	items := make([]*item[R], 0, len(f.last))
+	for _, it := range f.last {
+		if q.match == nil || q.match(&it.row) {
+			items = append(items, it)
+		}
+	}
+	if q.order != nil {
+		slices.SortStableFunc(items, q.order)
+	}
+	return items
+}
+
+// keepOrder keeps the rows that are shown where they are, with fresh content. Rows that are gone
+// stay, marked; new ones wait until the order is applied.
+func (f *feed[R]) keepOrder(shown []*item[R], q *query[R]) (items []*item[R], waiting int) {
+	now := make(map[string]*item[R], len(f.last))
+	for _, it := range f.last {
+		now[it.id] = it
+	}
+	items = make([]*item[R], len(shown))
+	for i, it := range shown {
+		if fresh, ok := now[it.id]; ok {
+			items[i] = fresh
+			delete(now, it.id)
+			continue
+		}
+		gone := *it
+		gone.gone = true
+		items[i] = &gone
+	}
+	for _, it := range now {
+		if q.match == nil || q.match(&it.row) {
+			waiting++
+		}
+	}
+	return items, waiting
+}

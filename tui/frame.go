@@ -1,0 +1,263 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"rewardctl/tui/paint"
+	"rewardctl/tui/safetext"
+)
+
+// frameLines is what the frame takes of the screen: banner, tabs, crumb, rule above the body;
+// rule, message, footer below.
+const frameLines = 7
+
+// View draws the whole screen: exactly as many lines as the terminal has.
+func (r *root) View() (out string) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.d.crashed(v)
+			r.d.kill()
+			out = ""
+		}
+	}()
+	if r.failed || !r.sized || r.w <= 0 || r.h <= 0 {
+		return ""
+	}
+	var lines []string
+	if r.w < widthMin || r.h < heightMin {
+		lines = r.tooSmall()
+	} else {
+		lines = r.frame()
+	}
+	out = strings.Join(lines, "\n")
+	if r.d.opts.ASCII {
+		out = asciiOnly(out)
+	}
+	return out
+}
+
+func (r *root) tooSmall() []string {
+	text := fmt.Sprintf("too small: need %d%s%d, have %d%s%d", widthMin, "x", heightMin, r.w, "x",
+		r.h)
+	lines := make([]string, r.h)
+	for i := range lines {
+		lines[i] = safetext.Spaces(r.w)
+	}
+	at := 0
+	for i, part := range safetext.Wrap(text, r.w) {
+		if at = (r.h-1)/2 + i; at < r.h {
+			lines[at] = safetext.Fit(part, r.w, "")
+		}
+	}
+	return lines
+}
+
+func (r *root) frame() []string {
+	t := r.d.theme
+	rule := t.Text(paint.Muted, strings.Repeat(t.Glyphs.Rule, r.w))
+	lines := make([]string, 0, r.h)
+	lines = append(lines, r.banner(), r.tabs(), r.crumb(), rule)
+	body := strings.Split(r.screen().View(r.w, r.h-frameLines), "\n")
+	for i := range r.h - frameLines {
+		line := ""
+		if i < len(body) {
+			line = body[i]
+		}
+		lines = append(lines, safetext.Fit(line, r.w, ""))
+	}
+	lines = append(lines, rule, r.messageLine(), r.footer())
+	if top := r.top(); top != nil {
+		under := lines[3 : r.h-2]
+		for _, l := range r.modals {
+			overlay(under, r.box(l.modal, r.w, len(under)), r.w)
+		}
+	}
+	return lines
+}
+
+// spread puts left and right at the ends of w columns; left is cut first.
+func spread(left, right string, w int, ellipsis string) string {
+	rw := safetext.Width(right)
+	if rw > w {
+		return safetext.Fit(right, w, ellipsis)
+	}
+	return safetext.Fit(left, w-rw, ellipsis) + right
+}
+
+func (r *root) banner() string {
+	o, t := r.d.opts, r.d.theme
+	word := " " + safetext.Cell(strings.ToUpper(o.Environment)) + " "
+	sep := " " + t.Glyphs.Bar + " "
+	write := "writes ask first"
+	if why := r.d.readOnly(); why != "" {
+		write = "READ-ONLY"
+	}
+	left := word
+	for _, part := range []string{safetext.Cell(o.Context), safetext.Cell(o.User), write} {
+		if part != "" {
+			left += sep + part
+		}
+	}
+	line := spread(left, r.healthText()+sep+r.age()+" "+word, r.w, t.Glyphs.Ellipsis)
+	return t.Text(paint.Banner(o.Environment), line)
+}
+
+func (r *root) healthText() string {
+	h := r.d.health
+	text := func(name string, b backend) string {
+		switch {
+		case !b.known:
+			return name + " " + r.d.theme.Glyphs.Hollow
+		case b.down:
+			return name + " DOWN"
+		default:
+			return name + " " + r.d.theme.Glyphs.Dot
+		}
+	}
+	s := text("redis", h.redis) + " " + text("pg", h.postgres)
+	if h.took > 0 {
+		s += " " + brief(h.took)
+	}
+	return s
+}
+
+// age says how old what is on the screen is.
+func (r *root) age() string {
+	s := r.screen().Seen()
+	switch {
+	case s.at.IsZero() && s.problem != "":
+		return "nothing read"
+	case s.at.IsZero() && s.live:
+		return "reading" + r.d.theme.Glyphs.Ellipsis
+	case s.at.IsZero():
+		return ""
+	}
+	age := max(r.d.now().Sub(s.at), 0)
+	text := brief(age.Round(100*time.Millisecond)) + " ago"
+	if s.problem != "" {
+		return "STALE " + text
+	}
+	return text
+}
+
+func (r *root) tabs() string {
+	t := r.d.theme
+	var b strings.Builder
+	b.WriteString(" ")
+	for i, s := range r.screens {
+		text := fmt.Sprintf(" %d %s ", i+1, s.Title())
+		if i == r.cur {
+			b.WriteString(t.Text(paint.ButtonFocus, text))
+		} else {
+			b.WriteString(t.Text(paint.Muted, text))
+		}
+		b.WriteString(" ")
+	}
+	right := ""
+	if j := r.d.jobs.changing(); j != nil {
+		right = j.name + " " + t.Glyphs.Ellipsis + " "
+	}
+	return spread(b.String(), t.Text(paint.Warn, right), r.w, t.Glyphs.Ellipsis)
+}
+
+func (r *root) crumb() string {
+	t := r.d.theme
+	c := r.screen().Crumb()
+	left := " " + t.Text(paint.Strong, c.path)
+	if c.filter != "" {
+		left += t.Text(paint.Muted, "  filter ") + t.Text(paint.Warn, safetext.Cell(c.filter))
+	}
+	return spread(left, t.Text(paint.Muted, c.counts)+" ", r.w, t.Glyphs.Ellipsis)
+}
+
+func (r *root) messageLine() string {
+	if r.prompt.open {
+		return r.prompt.view(r.w)
+	}
+	t := r.d.theme
+	m := r.d.messages.show(r.d.now())
+	if m == nil {
+		return safetext.Spaces(r.w)
+	}
+	sign, role := t.Glyphs.OK, paint.Good
+	tail := ""
+	switch m.level {
+	case Warned:
+		sign, role = t.Glyphs.Warning, paint.Warn
+	case Erred:
+		sign, role = t.Glyphs.Wrong, paint.Bad
+		tail = "  ! details  esc"
+	case Info:
+	}
+	tail = " " + m.at.Format("15:04:05") + tail + " "
+	return spread(" "+t.Text(role, sign+" "+m.text), t.Text(paint.Muted, tail), r.w,
+		t.Glyphs.Ellipsis)
+}
+
+// footer lists the keys that matter now, from the bindings that dispatch them.
+func (r *root) footer() string {
+	t := r.d.theme
+	list := r.bindings()
+	if r.top() == nil && !r.prompt.open {
+		list = append(append([]Binding(nil), r.screen().Bindings()...), r.global()...)
+	}
+	var b strings.Builder
+	used := 1
+	b.WriteString(" ")
+	for _, bind := range list {
+		if bind.Quiet || len(bind.Keys) == 0 {
+			continue
+		}
+		label := bind.label()
+		w := safetext.Width(label) + 1 + safetext.Width(bind.Help) + 2
+		if used+w > r.w {
+			break
+		}
+		used += w
+		ok, _ := bind.enabled()
+		if ok {
+			b.WriteString(t.Text(paint.Accent, label) + " " + t.Text(paint.Muted, bind.Help))
+		} else {
+			b.WriteString(t.Text(paint.Muted, label+" "+t.Glyphs.Times+bind.Help))
+			used++
+		}
+		b.WriteString("  ")
+	}
+	return safetext.Fit(b.String(), r.w, "")
+}
+
+// brief writes a duration in at most six columns, such as "0.9s", "4m11s" or "2h03m".
+func brief(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%dus", d.Microseconds())
+	case d < time.Second/10:
+		return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours())/24)
+	}
+}
+
+// asciiOnly replaces what a terminal without UTF-8 cannot draw, column by column.
+func asciiOnly(frame string) string {
+	var b strings.Builder
+	b.Grow(len(frame))
+	for _, c := range frame {
+		if c < 0x7f {
+			b.WriteRune(c)
+			continue
+		}
+		for range safetext.Width(string(c)) {
+			b.WriteByte('?')
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,77 @@
+package tui
+
+import (
+	"io"
+	"time"
+
+	"rewardctl/tui/paint"
+)
+
+// Size is a terminal's size in cells.
+type Size struct{ Width, Height int }
+
+// Options say what the console shows and where. Inspector, Input and Output are required.
+type Options struct {
+	Inspector Inspector
+	// Operator carries out deeds. Nil makes the console read-only.
+	Operator Operator
+
+	Context     string // the name of the context, such as "eu-live"
+	Environment string // its environment word, such as "prod": shown at both ends of every screen
+	User        string // the operator's name, recorded as actor
+	ReadOnly    bool   // deeds are shown as disabled, with this reason
+	Endpoints   string // what the console talks to, shown in the help; never with secrets
+
+	// LeaseTTL is the configured time of a lease, the full scale of the heat bar; 0 means 30 s.
+	LeaseTTL time.Duration
+	// AmountMax is the limit of one grant, shown in the form; 0 means that none is shown.
+	AmountMax int64
+	// Refresh is the time between two reads of what is on the screen; default 1 s.
+	Refresh time.Duration
+	// Home is the screen to open with: "leases" (default), "player" or "grant".
+	Home string
+
+	// Now tells this machine's time, with a monotonic reading; default time.Now.
+	Now func() time.Time
+
+	Color paint.Mode // see paint.Detect
+	ASCII bool       // draw with ASCII only
+	// NoSync leaves out the marks of synchronized output, for terminals that print them.
+	NoSync bool
+	// Multiplexer is "tmux", "screen" or empty: how the clipboard sequence is wrapped.
+	Multiplexer string
+
+	// Input and Output are the terminal, usually os.Stdin and os.Stdout. Whether they are one is
+	// the caller's question.
+	Input  io.Reader
+	Output io.Writer
+	// Sizes reports the size of a terminal that is no file of this system, first and after each
+	// change. Nil means that Output is asked.
+	Sizes <-chan Size
+	// Log receives the stack of a crash; nil discards it. The returned *CrashError has it too.
+	Log io.Writer
+}
+
+const (
+	refreshDefault  = time.Second
+	leaseTTLDefault = 30 * time.Second
+)
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Refresh <= 0 {
+		o.Refresh = refreshDefault
+	}
+	if o.LeaseTTL <= 0 {
+		o.LeaseTTL = leaseTTLDefault
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	if o.Environment == "" {
+		o.Environment = "unnamed"
+	}
+	return o
+}

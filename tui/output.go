@@ -1,0 +1,97 @@
+package tui
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/aymanbagabas/go-osc52/v2"
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+const (
+	syncOpen  = "\x1b[?2026h"
+	syncClose = "\x1b[?2026l"
+	// syncFrom is the size from which a write is a frame rather than a mode switch.
+	syncFrom = 64
+	// clipboardMax is what common terminals take in one clipboard sequence, in encoded bytes.
+	clipboardMax = 74_994
+)
+
+// syncWriter wraps each frame in the marks of synchronized output, so that terminals which know
+// them show no half-drawn frame; the others ignore them. Clipboard sequences go through it too,
+// so that they never land inside a frame.
+type syncWriter struct {
+	mu   sync.Mutex
+	out  io.Writer
+	sync bool
+	buf  []byte
+}
+
+func newSyncWriter(out io.Writer, marks bool) *syncWriter {
+	return &syncWriter{out: out, sync: marks}
+}
+
+func (w *syncWriter) frame(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.sync || len(p) < syncFrom {
+		return w.out.Write(p)
+	}
+	w.buf = append(append(append(w.buf[:0], syncOpen...), p...), syncClose...)
+	if _, err := w.out.Write(w.buf); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (w *syncWriter) write(seq string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, _ = io.WriteString(w.out, seq)
+}
+
+// fileOutput keeps the file's descriptor visible, so that size and raw mode work.
+type fileOutput struct {
+	*os.File
+	w *syncWriter
+}
+
+// Write writes one frame.
+func (f fileOutput) Write(p []byte) (int, error) { return f.w.frame(p) }
+
+// plainOutput is an output that is no file.
+type plainOutput struct{ w *syncWriter }
+
+// Write writes one frame.
+func (f plainOutput) Write(p []byte) (int, error) { return f.w.frame(p) }
+
+func (w *syncWriter) asOutput() io.Writer {
+	if f, ok := w.out.(*os.File); ok {
+		return fileOutput{f, w}
+	}
+	return plainOutput{w}
+}
+
+// clip puts text into the terminal's clipboard and says what was done. The terminal does not
+// confirm it.
+func (d *desk) clip(what, text string) tea.Cmd {
+	if base64.StdEncoding.EncodedLen(len(text)) > clipboardMax {
+		d.say(Warned, what+" is too long for the terminal's clipboard")
+		return nil
+	}
+	seq := osc52.New(text)
+	switch d.opts.Multiplexer {
+	case "tmux":
+		seq = seq.Tmux()
+	case "screen":
+		seq = seq.Screen()
+	}
+	d.say(Info, fmt.Sprintf("copied %s, %d bytes (OSC 52, not confirmed)", what, len(text)))
+	return d.command(func() tea.Msg {
+		d.copy(seq.String())
+		return nil
+	})
+}

@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"strings"
+
+	"rewardctl/tui/paint"
+	"rewardctl/tui/safetext"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// page is a dialog that shows text and scrolls.
+type page struct {
+	noTyping
+	r     *root
+	title string
+	text  []string
+	top   int
+	room  int // lines that were visible last
+	lines int // lines that the text took last
+}
+
+// newPage shows text, made safe line by line.
+func newPage(r *root, title string, text []string) *page {
+	var safe []string
+	for _, line := range text {
+		safe = append(safe, safetext.Lines(line)...)
+	}
+	return &page{r: r, title: title, text: safe}
+}
+
+func (p *page) Title() string          { return p.title }
+func (p *page) Update(tea.Msg) tea.Cmd { return nil }
+func (p *page) Width(w int) int        { return min(w-4, 100) }
+func (p *page) Close()                 {}
+
+func (p *page) Body(w, h int) []string {
+	var lines []string
+	for _, line := range p.text {
+		if line == "" {
+			lines = append(lines, "")
+			continue
+		}
+		lines = append(lines, safetext.Wrap(line, w)...)
+	}
+	p.lines, p.room = len(lines), max(h-1, 1)
+	p.top = max(min(p.top, len(lines)-p.room), 0)
+	shown := lines[p.top:min(p.top+p.room, len(lines))]
+	foot := "esc close"
+	if len(lines) > p.room {
+		foot = "j k scroll " + p.r.d.theme.Glyphs.Bar + " esc close"
+	}
+	return append(append([]string(nil), shown...), p.r.d.theme.Text(paint.Muted, foot))
+}
+
+func (p *page) Bindings() []Binding {
+	return append(scrolling(func(n int) { p.top = max(p.top+n, 0) }, func() int { return p.room }),
+		Binding{Keys: []string{"esc", "q", "enter"}, Help: "close", Action: func() tea.Cmd {
+			p.r.close(p)
+			return nil
+		}})
+}
+
+// scrolling is the set of keys that moves something by lines and pages.
+func scrolling(by func(n int), room func() int) []Binding {
+	step := func(keys []string, show, help string, n func() int) Binding {
+		return Binding{Keys: keys, Show: show, Help: help, Quiet: true, Move: func(k int) tea.Cmd {
+			by(k * n())
+			return nil
+		}}
+	}
+	const far = 1 << 30
+	return []Binding{
+		step([]string{"j", "down"}, "j k", "down", func() int { return 1 }),
+		step([]string{"k", "up"}, "k", "up", func() int { return -1 }),
+		step([]string{"pgdown", "ctrl+d"}, "pgdn", "page down", room),
+		step([]string{"pgup", "ctrl+u"}, "pgup", "page up", func() int { return -room() }),
+		step([]string{"g", "home"}, "g", "first", func() int { return -far }),
+		step([]string{"G", "end"}, "G", "last", func() int { return far }),
+	}
+}
+
+// newHelp lists what the keys mean now, from the bindings that dispatch them.
+func newHelp(r *root) *page {
+	s := r.screen()
+	text := []string{"On this screen (" + s.Title() + ")"}
+	text = append(text, helpLines(s.Bindings())...)
+	text = append(text, "", "Everywhere")
+	text = append(text, helpLines(r.global())...)
+	text = append(text, "", "Commands after ':'")
+	for _, c := range r.prompt.commands() {
+		text = append(text, "  "+safetext.Fit(c.usage, 34, "")+"  "+c.help)
+	}
+	text = append(text, "",
+		"Filter: words must all occur; field:word looks in one column; !word excludes;",
+		"left:<5s and left:>1m compare the time left. Deeds show their command line first.")
+	if r.d.opts.Endpoints != "" {
+		text = append(text, "", "Connected to "+r.d.opts.Endpoints)
+	}
+	return newPage(r, "help", text)
+}
+
+func helpLines(list []Binding) []string {
+	var lines []string
+	for _, b := range list {
+		keys := b.Keys
+		line := "  " + safetext.Fit(strings.Join(keys, "  "), 18, "") + "  " + b.Help
+		if b.Action != nil && b.Dangerous {
+			line += ", pressed alone"
+		}
+		if ok, reason := b.enabled(); !ok {
+			line += " (not now: " + reason + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

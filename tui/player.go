@@ -1,0 +1,297 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"rewardctl/inspect"
+	"rewardctl/tui/paint"
+	"rewardctl/tui/safetext"
+	"rewardctl/tui/table"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// playerScreen shows what one player received, and why, and why not.
+type playerScreen struct {
+	d      *desk
+	ctx    context.Context
+	search field
+	typing bool // the search box has the keys
+	player string
+	table  *table.Table
+	filter string
+	pane   bool
+
+	all      []inspect.PlayerEntry // every page so far, newest first
+	shown    entries
+	balances []inspect.Balance
+	next     string // cursor of the next older page
+	seen     seen
+	missing  bool // nothing is known under this name
+	reading  *job
+	explain  string // an event to explain as soon as the player is read
+}
+
+// playerMsg brings a page of a timeline.
+type playerMsg struct {
+	page  inspect.PlayerPage
+	older bool
+	err   error
+}
+
+func newPlayerScreen(d *desk) *playerScreen {
+	s := &playerScreen{
+		d: d, search: newField(""), typing: true, pane: true,
+		table: table.New(d.theme, entryColumns()),
+	}
+	s.table.SetStatus(table.Status{State: table.Ready, Empty: "type a player's id, then enter"})
+	return s
+}
+
+func (s *playerScreen) ID() ScreenID  { return ScreenPlayer }
+func (s *playerScreen) Title() string { return "Player" }
+
+// Open shows the search box, or a player straight away.
+func (s *playerScreen) Open(ctx context.Context, args Args) tea.Cmd {
+	s.ctx = ctx
+	s.explain = args["explain"]
+	if player := args["player"]; player != "" {
+		return s.lookUp(player)
+	}
+	if s.player != "" {
+		return s.read(false)
+	}
+	s.typing = true
+	return nil
+}
+
+// lookUp shows another player.
+func (s *playerScreen) lookUp(player string) tea.Cmd {
+	if player = strings.TrimSpace(player); player == "" {
+		return nil
+	}
+	s.player, s.typing, s.filter = player, false, ""
+	s.search.set(player)
+	s.all, s.balances, s.next, s.missing, s.seen = nil, nil, "", false, seen{}
+	s.arrange()
+	s.table.SetStatus(table.Status{State: table.Loading})
+	return s.read(false)
+}
+
+// read asks for the newest page, or for the next older one.
+func (s *playerScreen) read(older bool) tea.Cmd {
+	s.reading.stop()
+	query := inspect.PlayerQuery{PlayerID: s.player}
+	if older {
+		query.Cursor = s.next
+	}
+	j, cmd := s.d.start(s.ctx, "reading "+s.player, false, readLimit,
+		func(ctx context.Context, _ *job) tea.Msg {
+			page, err := s.d.opts.Inspector.Player(ctx, query)
+			return playerMsg{page, older, err}
+		})
+	s.reading = j
+	return cmd
+}
+
+// Update takes pages. What an earlier search asked for is dropped.
+func (s *playerScreen) Update(msg tea.Msg) tea.Cmd {
+	done, ok := msg.(jobDoneMsg)
+	if !ok || done.job != s.reading {
+		return nil
+	}
+	got, ok := done.result.(playerMsg)
+	if !ok {
+		return nil
+	}
+	s.reading = nil
+	if got.err != nil {
+		s.failed(got.err)
+		return nil
+	}
+	page := got.page
+	s.seen, s.missing = seen{at: s.d.now()}, false
+	s.balances, s.next = page.Balances, page.Next
+	if got.older {
+		s.all = append(s.all[:len(s.all):len(s.all)], page.Entries...)
+	} else {
+		s.all = page.Entries
+	}
+	s.arrange()
+	s.table.SetStatus(s.status())
+	if s.explain != "" {
+		event := s.explain
+		s.explain = ""
+		return openExplain(s.d, s.player, event)
+	}
+	return nil
+}
+
+func (s *playerScreen) failed(err error) {
+	if notFound(err) {
+		s.missing = true
+		s.seen = seen{at: s.d.now()}
+		s.table.SetStatus(table.Status{
+			State: table.Ready, Empty: "nobody knows this player: no claim, posting or refusal",
+		})
+		return
+	}
+	s.d.health.failed(err)
+	s.seen.problem = err.Error()
+	s.table.SetStatus(s.status())
+	s.d.say(Erred, "the player could not be read", err.Error())
+}
+
+func (s *playerScreen) status() table.Status {
+	st := table.Status{
+		State: table.Ready, Filtered: s.filter != "", Empty: "nothing has happened to this player",
+	}
+	if s.seen.problem != "" {
+		st.Note = "not current: " + s.seen.problem
+		if s.seen.at.IsZero() {
+			st.State = table.Failed
+		}
+	}
+	return st
+}
+
+// arrange filters the entries.
+func (s *playerScreen) arrange() {
+	f := parseFilter(s.filter, "event", "kind", "type", "outcome", "actor", "token")
+	s.shown = entries{d: s.d}
+	for i := range s.all {
+		if f.empty() || entryMatches(f, &s.all[i]) {
+			s.shown.list = append(s.shown.list, &s.all[i])
+		}
+	}
+	s.table.SetData(s.shown)
+	s.table.SetStatus(s.status())
+}
+
+// Filter returns the filter line.
+func (s *playerScreen) Filter() string { return s.filter }
+
+// SetFilter filters what was read.
+func (s *playerScreen) SetFilter(text string) {
+	s.filter = strings.TrimSpace(text)
+	s.arrange()
+}
+
+// Typing reports whether the search box has the keys.
+func (s *playerScreen) Typing() bool { return s.typing }
+
+// Type edits the search box.
+func (s *playerScreen) Type(msg tea.KeyMsg, fast bool) tea.Cmd {
+	s.search.update(msg, fast)
+	return nil
+}
+
+// Paste puts the first line into the search box; it searches for nothing by itself.
+func (s *playerScreen) Paste(text string) (tea.Cmd, string) {
+	_, refusal := s.search.paste(strings.TrimSpace(text))
+	return nil, refusal
+}
+
+// Crumb says whose history it is.
+func (s *playerScreen) Crumb() crumb {
+	c := crumb{path: "Player", filter: s.filter}
+	if s.player != "" {
+		c.path += " › " + safetext.Cell(s.player)
+		c.counts = fmt.Sprintf("%d entries", len(s.all))
+		if s.filter != "" {
+			c.counts += fmt.Sprintf("  %d match", len(s.shown.list))
+		}
+		if s.next != "" {
+			c.counts += "  older ones: n"
+		}
+	}
+	return c
+}
+
+// Seen tells how old the page is.
+func (s *playerScreen) Seen() seen { return s.seen }
+
+// State is the player and the filter.
+func (s *playerScreen) State() json.RawMessage {
+	raw, err := json.Marshal(map[string]string{"player": s.player, "filter": s.filter})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// View draws the search box, the balances and the timeline.
+func (s *playerScreen) View(w, h int) string {
+	t := s.d.theme
+	box := " " + t.Text(paint.Muted, "player  ") + s.search.view(t, min(w-12, 50), s.typing)
+	lines := []string{safetext.Fit(box, w, ""), safetext.Fit(s.balanceLine(), w, t.Glyphs.Ellipsis)}
+	listW, listH, side := w, h-len(lines), []string(nil)
+	e := s.selected()
+	if s.pane && e != nil {
+		if w >= inspectorFrom {
+			listW = w - inspectorWidth - 1
+			side = entryDetail(s.d, e, inspectorWidth-1)
+		} else if h >= 17 {
+			side = entryDetail(s.d, e, w-2)
+			listH -= 8
+		}
+	}
+	s.table.SetSize(listW, listH)
+	list := strings.Split(s.table.View(), "\n")
+	bar := t.Text(paint.Muted, t.Glyphs.Bar)
+	if listW < w {
+		for i := range list {
+			list[i] += bar + " " + safetext.Fit(at(side, i), inspectorWidth-1, t.Glyphs.Ellipsis)
+		}
+		return strings.Join(append(lines, list...), "\n")
+	}
+	lines = append(lines, list...)
+	if side != nil {
+		lines = append(lines, t.Text(paint.Muted, strings.Repeat(t.Glyphs.Rule, w)))
+		for i := range 7 {
+			lines = append(lines, " "+safetext.Fit(at(side, i), w-1, t.Glyphs.Ellipsis))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *playerScreen) balanceLine() string {
+	t := s.d.theme
+	if s.player == "" {
+		return ""
+	}
+	line := " " + t.Text(paint.Muted, "balance ")
+	if len(s.balances) == 0 {
+		if s.reading != nil {
+			return line + t.Text(paint.Muted, "reading"+t.Glyphs.Ellipsis)
+		}
+		return line + t.Text(paint.Muted, "none")
+	}
+	for _, b := range s.balances {
+		line += t.Text(paint.Strong, fmt.Sprintf("%d", b.Amount)) + " " + safetext.Cell(b.Kind)
+		if b.Ledger != b.Amount {
+			line += t.Text(paint.Bad, fmt.Sprintf(" %s ledger says %d", t.Glyphs.Warning, b.Ledger))
+		}
+		line += "   "
+	}
+	return line
+}
+
+// selected returns the entry under the cursor, or nil.
+func (s *playerScreen) selected() *inspect.PlayerEntry {
+	row, _, ok := s.table.Selected()
+	if !ok || row >= len(s.shown.list) {
+		return nil
+	}
+	return s.shown.list[row]
+}
+
+// Unfocus takes the keys away from the search box.
+func (s *playerScreen) Unfocus() bool {
+	was := s.typing
+	s.typing = false
+	return was
+}

@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"rewardctl/inspect"
+	"rewardctl/tui/paint"
+	"rewardctl/tui/safetext"
+	"rewardctl/tui/table"
+)
+
+func notFound(err error) bool { return errors.Is(err, inspect.ErrNotFound) }
+
+func entryColumns() []table.Column {
+	return []table.Column{
+		{Key: "time", Title: "TIME", Min: 14, NoSort: true},
+		{Key: "outcome", Title: "WHAT", Min: 16, NoSort: true},
+		{Key: "amount", Title: "AMOUNT", Min: 9, Right: true, NoSort: true},
+		{Key: "kind", Title: "KIND", Min: 8, Flex: 1, Max: 14, NoSort: true},
+		{Key: "balance", Title: "BALANCE", Min: 9, Right: true, Priority: 3, NoSort: true},
+		{Key: "event", Title: "EVENT", Min: 20, Flex: 4, Max: 70, Priority: 1, NoSort: true},
+		{Key: "token", Title: "TOKEN", Min: 8, Right: true, Priority: 4, NoSort: true},
+		{Key: "actor", Title: "BY", Min: 10, Flex: 1, Max: 20, Priority: 2, NoSort: true},
+	}
+}
+
+// entries are the filtered lines of a timeline.
+type entries struct {
+	d    *desk
+	list []*inspect.PlayerEntry
+}
+
+func (e entries) Len() int { return len(e.list) }
+
+func (e entries) ID(i int) string {
+	return string(e.list[i].Type) + strconv.FormatInt(e.list[i].ID, 10)
+}
+
+func (e entries) Find(id string) int {
+	for i := range e.list {
+		if e.ID(i) == id {
+			return i
+		}
+	}
+	return -1
+}
+
+func (e entries) Cells(i int, out []table.Cell) {
+	p := e.list[i]
+	out[0] = table.Cell{Text: p.At.Local().Format("01-02 15:04:05"), Role: paint.Muted}
+	out[1] = table.Cell{Text: entryGlyph(e.d.theme.Glyphs, p) + " " + entryWord(p),
+		Role: entryRole(p)}
+	out[2] = table.Cell{Text: signed(p)}
+	out[3] = table.Cell{Text: p.Kind}
+	if p.BalanceAfter != nil {
+		out[4] = table.Cell{Text: strconv.FormatInt(*p.BalanceAfter, 10)}
+	}
+	out[5] = table.Cell{Text: p.EventID}
+	out[6] = table.Cell{Text: tokenText(p.Token), Role: paint.Muted}
+	out[7] = table.Cell{Text: p.Actor}
+}
+
+// signed writes the change of a posting with its sign; what was not posted stands in brackets.
+func signed(p *inspect.PlayerEntry) string {
+	switch {
+	case p.Type == inspect.EntryPosting:
+		return fmt.Sprintf("%+d", p.Amount)
+	case p.Amount == 0:
+		return ""
+	default:
+		return fmt.Sprintf("(%d)", p.Amount)
+	}
+}
+
+func entryWord(p *inspect.PlayerEntry) string {
+	switch {
+	case p.Type == inspect.EntryPosting && p.Reverses != 0:
+		return "reversed"
+	case p.Type == inspect.EntryPosting:
+		return "granted"
+	case p.Type == inspect.EntryClaim:
+		return "due, " + p.Outcome
+	case p.Outcome != "":
+		return strings.ReplaceAll(p.Outcome, "_", " ")
+	default:
+		return string(p.Type)
+	}
+}
+
+func entryGlyph(g paint.Glyphs, p *inspect.PlayerEntry) string {
+	switch p.Type {
+	case inspect.EntryPosting:
+		return g.OK
+	case inspect.EntryClaim:
+		return g.Hollow
+	case inspect.EntryRefusal:
+		return g.Wrong
+	default:
+		return g.Mark
+	}
+}
+
+func entryRole(p *inspect.PlayerEntry) paint.Role {
+	switch p.Type {
+	case inspect.EntryPosting:
+		if p.Reverses != 0 {
+			return paint.Warn
+		}
+		return paint.Good
+	case inspect.EntryRefusal:
+		return paint.Bad
+	case inspect.EntryAction:
+		return paint.Accent
+	default:
+		return paint.Muted
+	}
+}
+
+func entryMatches(f filter, p *inspect.PlayerEntry) bool {
+	return f.match(func(field string) string {
+		switch field {
+		case "event":
+			return p.EventID
+		case "kind":
+			return p.Kind
+		case "type":
+			return string(p.Type)
+		case "outcome":
+			return p.Outcome + " " + entryWord(p)
+		case "actor":
+			return p.Actor
+		case "token":
+			return tokenText(p.Token)
+		}
+		return strings.Join([]string{
+			p.EventID, p.Kind, string(p.Type), p.Outcome, entryWord(p), p.Actor, p.Reason, p.Owner,
+		}, "\n")
+	}, 0)
+}
+
+// entryDetail writes everything about an entry in lines of at most w columns.
+func entryDetail(d *desk, p *inspect.PlayerEntry, w int) []string {
+	t := d.theme
+	lines := []string{t.Text(entryRole(p), entryGlyph(t.Glyphs, p)+" "+safetext.Cell(entryWord(p)))}
+	add := func(label, value string) {
+		if value != "" {
+			lines = append(lines, wrapped(t, label, value, paint.Plain, w)...)
+		}
+	}
+	add("", p.Detail)
+	add("time", stamp(p.At))
+	add("event", p.EventID)
+	add("amount", strings.TrimSpace(signed(p)+" "+p.Kind))
+	if p.BalanceBefore != nil && p.BalanceAfter != nil {
+		add("balance", fmt.Sprintf("%d, then %d", *p.BalanceBefore, *p.BalanceAfter))
+	}
+	add("by", p.Actor)
+	add("reason", p.Reason)
+	if p.Token > 0 {
+		add("token", fmt.Sprintf("%d of %s", p.Token, p.Owner))
+	}
+	if p.FenceToken > 0 {
+		add("fence", fmt.Sprintf("%d of %s was accepted before", p.FenceToken, p.FenceOwner))
+	}
+	if p.HaveKind != "" {
+		add("posted", fmt.Sprintf("%d %s is there under this id", p.HaveAmount, p.HaveKind))
+	}
+	if p.Reverses != 0 {
+		add("reverses", fmt.Sprintf("ledger row %d", p.Reverses))
+	}
+	add("delivery", deliveryWords(p))
+	add("command", p.Command)
+	add("row", strconv.FormatInt(p.ID, 10))
+	return lines
+}
+
+func deliveryWords(p *inspect.PlayerEntry) string {
+	dl := p.Delivery
+	if dl == nil {
+		if p.Type == inspect.EntryPosting {
+			return "no outbox row: it will never be delivered"
+		}
+		return ""
+	}
+	text := dl.State
+	if !dl.Delivered.IsZero() {
+		text += " " + dl.Delivered.Local().Format("15:04:05")
+	}
+	if dl.Attempts > 0 {
+		text += fmt.Sprintf(", %d attempts", dl.Attempts)
+	}
+	if !dl.NextAttempt.IsZero() && dl.Delivered.IsZero() {
+		text += ", next " + dl.NextAttempt.Local().Format(time.TimeOnly)
+	}
+	if dl.LastError != "" {
+		text += ": " + dl.LastError
+	}
+	return text
+}

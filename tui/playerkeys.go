@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"context"
+
+	"rewardctl/inspect"
+	"rewardctl/tui/safetext"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Bindings returns what the keys mean on the player screen.
+func (s *playerScreen) Bindings() []Binding {
+	if s.typing {
+		list := []Binding{{Keys: []string{"enter"}, Help: "search", Action: func() tea.Cmd {
+			return s.lookUp(s.search.value())
+		}}}
+		return append(list, Binding{
+			Keys: []string{"tab", "down"}, Show: "tab", Help: "to the list", Enabled: s.hasPlayer,
+			Action: func() tea.Cmd {
+				s.typing = false
+				return nil
+			},
+		})
+	}
+	list := []Binding{
+		{Keys: []string{"s", "tab"}, Show: "s", Help: "search", Action: func() tea.Cmd {
+			s.typing = true
+			return nil
+		}},
+		{Keys: []string{"enter", "e"}, Show: "enter", Help: "explain", Enabled: s.hasEvent,
+			Action: func() tea.Cmd { return openExplain(s.d, s.player, s.selected().EventID) }},
+		{Keys: []string{"G"}, Help: "grant", Enabled: s.canGrant, Action: func() tea.Cmd {
+			return s.d.root.goTo(ScreenGrant, Args{"player": s.player})
+		}},
+		{Keys: []string{"n"}, Help: "older", Enabled: s.hasOlder, Action: func() tea.Cmd {
+			return s.read(true)
+		}},
+		{Keys: []string{"i"}, Help: "inspector", Action: func() tea.Cmd {
+			s.pane = !s.pane
+			return nil
+		}},
+		{Keys: []string{"r", "f5"}, Help: "read now", Quiet: true, Enabled: s.hasPlayer,
+			Action: func() tea.Cmd { return s.read(false) }},
+		{Keys: []string{"y"}, Help: "copy event id", Quiet: true, Enabled: s.hasEvent,
+			Action: func() tea.Cmd { return s.d.clip("the event id", s.selected().EventID) }},
+	}
+	moves := moving(s.table, func() {})
+	for i := range moves {
+		// G grants here, as on every screen about a player; end goes to the last row.
+		if moves[i].Keys[0] == "G" {
+			moves[i].Keys, moves[i].Show = []string{"end"}, "end"
+		}
+	}
+	return append(list, moves...)
+}
+
+func (s *playerScreen) hasPlayer() (bool, string) {
+	if s.player == "" {
+		return false, "no player is shown yet"
+	}
+	return true, ""
+}
+
+func (s *playerScreen) hasEvent() (bool, string) {
+	if e := s.selected(); e == nil || e.EventID == "" {
+		return false, "there is no event under the cursor"
+	}
+	return true, ""
+}
+
+func (s *playerScreen) hasOlder() (bool, string) {
+	if s.next == "" {
+		return false, "there is nothing older"
+	}
+	if s.reading != nil {
+		return false, "still reading"
+	}
+	return true, ""
+}
+
+func (s *playerScreen) canGrant() (bool, string) {
+	if why := s.d.readOnly(); why != "" {
+		return false, why
+	}
+	return s.hasPlayer()
+}
+
+// explainPage tells whether one reward was granted, and why or why not.
+type explainPage struct {
+	page
+	d   *desk
+	job *job
+}
+
+type explainMsg struct {
+	answer inspect.Explanation
+	err    error
+}
+
+func openExplain(d *desk, player, event string) tea.Cmd {
+	p := &explainPage{d: d}
+	p.page = *newPage(d.root, "explain "+event, []string{"reading" + d.theme.Glyphs.Ellipsis})
+	j, cmd := d.start(d.ctx, "explaining "+event, false, readLimit,
+		func(ctx context.Context, _ *job) tea.Msg {
+			answer, err := d.opts.Inspector.Explain(ctx, player, event)
+			return explainMsg{answer, err}
+		})
+	p.job = j
+	d.root.open(p, false)
+	return cmd
+}
+
+// Close gives up reading.
+func (p *explainPage) Close() { p.job.stop() }
+
+// Bindings returns the page's keys, closing this page.
+func (p *explainPage) Bindings() []Binding {
+	list := p.page.Bindings()
+	list[len(list)-1].Action = func() tea.Cmd {
+		p.r.close(p)
+		return nil
+	}
+	return list
+}
+
+// Update takes the answer.
+func (p *explainPage) Update(msg tea.Msg) tea.Cmd {
+	done, ok := msg.(jobDoneMsg)
+	if !ok || done.job != p.job {
+		return nil
+	}
+	got, ok := done.result.(explainMsg)
+	if !ok {
+		return nil
+	}
+	if got.err != nil {
+		p.d.health.failed(got.err)
+		p.text = safetext.Lines("not explained: " + got.err.Error())
+		return nil
+	}
+	text := []string{got.answer.Summary, ""}
+	for _, e := range got.answer.Evidence {
+		text = append(text, safetext.Fit(safetext.Cell(e.Name), 16, "")+"  "+e.Finding)
+	}
+	text = append(text, "", "Granting it now would answer: "+
+		got.answer.IfGranted.Outcome.String()+". "+got.answer.IfGranted.Why)
+	for _, m := range got.answer.Missing {
+		text = append(text, "", m.String())
+	}
+	p.text = nil
+	for _, line := range text {
+		p.text = append(p.text, safetext.Lines(line)...)
+	}
+	return nil
+}

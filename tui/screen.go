@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// ScreenID names a screen, as ":" commands and Options.Home do.
+type ScreenID string
+
+// The screens.
+const (
+	ScreenLeases ScreenID = "leases"
+	ScreenPlayer ScreenID = "player"
+	ScreenGrant  ScreenID = "grant"
+)
+
+// Args are what a screen is opened with, such as {"player": "p-1"}.
+type Args map[string]string
+
+// crumb is the line above a screen: where we are, what is filtered, how much there is.
+type crumb struct {
+	path   string
+	filter string
+	counts string
+}
+
+// seen says how old what a screen shows is.
+type seen struct {
+	at      time.Time // zero: nothing was read yet
+	problem string    // why it is not newer; empty when all is well
+	live    bool      // it is read again and again by itself
+}
+
+// screen is one page of the console. Its methods are called by the root only, never at once.
+type screen interface {
+	typist
+	ID() ScreenID
+	Title() string
+	// Open shows the screen. ctx ends when another screen is shown.
+	Open(ctx context.Context, args Args) tea.Cmd
+	Update(msg tea.Msg) tea.Cmd // no waiting, no IO
+	View(w, h int) string       // exactly h lines of exactly w columns
+	Bindings() []Binding
+	Crumb() crumb
+	Seen() seen
+	// State is what is remembered of the screen: sort, filter.
+	State() json.RawMessage
+}
+
+// filterer is a screen whose rows can be filtered with "/".
+type filterer interface {
+	Filter() string
+	SetFilter(text string)
+}
+
+// unfocuser is a screen with text fields: esc takes the keys away from them first.
+type unfocuser interface {
+	// Unfocus reports whether a text field had the keys.
+	Unfocus() bool
+}
+
+// dataMsg says that snapshots were replaced.
+type dataMsg struct{}
+
+// tickMsg lets time pass: countdowns are drawn anew.
+type tickMsg struct{}
