@@ -45,7 +45,8 @@ func TestPoolConfig(t *testing.T) {
 	if len(conn.Fallbacks) != 1 || conn.Fallbacks[0].TLSConfig == nil {
 		t.Errorf("fallbacks %+v", conn.Fallbacks)
 	}
-	if _, is := conn.BuildContextWatcherHandler(nil).(*pgconn.CancelRequestContextWatcherHandler); !is {
+	watcher := conn.BuildContextWatcherHandler(nil)
+	if _, is := watcher.(*pgconn.CancelRequestContextWatcherHandler); !is {
 		t.Error("a cancelled statement would cost its connection")
 	}
 	if conn.ValidateConnect == nil {

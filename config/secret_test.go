@@ -36,7 +36,8 @@ func TestSecretPrintsAsStars(t *testing.T) {
 	}
 	slog.New(slog.NewTextHandler(&all, nil)).Info("x", "secret", s, "any", slog.AnyValue(s))
 	slog.New(slog.NewJSONHandler(&all, nil)).Info("x", "secret", s, "struct", hidden)
-	if strings.Contains(all.String(), canary) || strings.Contains(all.String(), fmt.Sprintf("%x", canary)) {
+	if strings.Contains(all.String(), canary) ||
+		strings.Contains(all.String(), fmt.Sprintf("%x", canary)) {
 		t.Errorf("the secret is seen in\n%s", all.String())
 	}
 	if !strings.Contains(fmt.Sprint(s), "****") || s.Reveal() != canary || !s.Set() {
@@ -70,8 +71,10 @@ func TestWhereAPostgresPasswordComesFrom(t *testing.T) {
 		{"none", inA("postgres: {url: " + plain + "}"), "", ""},
 		{"in the URL", inA("postgres: {url: " + full + "}"), "", canary},
 		{"in the file", inA("postgres: {url: " + plain + ", password: p1}"), "", "p1"},
-		{"a file of its own", inA("postgres: {url: " + plain + ", password_file: " + path + "}"), "", "from-file"},
-		{"better than the URL", inA("postgres: {url: " + full + ", password_file: " + path + "}"), "", "from-file"},
+		{"a file of its own",
+			inA("postgres: {url: " + plain + ", password_file: " + path + "}"), "", "from-file"},
+		{"better than the URL",
+			inA("postgres: {url: " + full + ", password_file: " + path + "}"), "", "from-file"},
 		{"environment over file", inA("postgres: {url: " + plain + ", password_file: " + path + "}"),
 			"REWARDCTL_POSTGRES_PASSWORD=env", "env"},
 		{"URL of the environment over file", inA("postgres: {password_file: " + path + "}"),
@@ -158,7 +161,7 @@ func TestCheckArgs(t *testing.T) {
 func TestMaskURL(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"postgres://a:" + canary + "@h:5/x?sslmode=disable": "postgres://a:********@h:5/x?sslmode=disable",
+		"postgres://a:" + canary + "@h:5/x?sslmode=off": "postgres://a:********@h:5/x?sslmode=off",
 		"postgres://a@h/x":                     "postgres://a@h/x",
 		"postgres://h/x?password=" + canary:    "postgres://h/x?password=********",
 		"host=h password=" + canary:            "********",

@@ -55,7 +55,8 @@ func TestWorldsAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	if err := conn.QueryRow(t.Context(), "select last_token from reward_fence").Scan(&rows); err != nil {
+	row := conn.QueryRow(t.Context(), "select last_token from reward_fence")
+	if err := row.Scan(&rows); err != nil {
 		t.Errorf("the URL leads elsewhere: %v", err)
 	}
 }
