@@ -125,7 +125,7 @@ func settle(previews []GrantPreview) {
 		if !bad || p.Result.Rejected != nil {
 			continue
 		}
-		if other == p {
+		if first[p.key()] != p {
 			other = first[p.key()]
 		}
 		where := "another item of this batch"

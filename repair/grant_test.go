@@ -1,0 +1,239 @@
+package repair_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rewardctl/grant"
+	"rewardctl/repair"
+
+	"pgregory.net/rapid"
+)
+
+func TestGrantByHandIsLogged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	req := b.request("p1", "c:p1:s:gems:v1", 50)
+	req.Actor = ""
+	deed, err := b.operator.Grant(t.Context(), req)
+	if err != nil || deed.Outcome != grant.Applied || deed.Actor != "alice" {
+		t.Fatalf("%+v, %v", deed, err)
+	}
+	again, err := b.operator.Grant(t.Context(), req)
+	if err != nil || again.Outcome != grant.Replayed || again.ReplayOf != deed.LedgerID {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	rows := b.scalar(t, "select string_agg(arguments ->> 'phase' || ' ' || outcome || ' ' || "+
+		"coalesce(arguments ->> 'intent', '-'), ', ' order by id) from operator_action")
+	want := "intent intended -, result applied 1, intent intended -, result replayed 3"
+	if rows != want {
+		t.Fatalf("log: %s\nwant: %s", rows, want)
+	}
+	command := b.scalar(t, "select min(command) from operator_action")
+	if command != "rewardctl grant create --player p1 --event c:p1:s:gems:v1 --kind gems "+
+		"--amount 50 --reason test" {
+		t.Fatalf("command: %s", command)
+	}
+	if n, err := b.store.List(t.Context()); err != nil || len(n) != 0 {
+		t.Fatalf("leases are left: %v %v", n, err)
+	}
+	b.CheckInvariants(t)
+}
+
+func TestGrantRejectsWithoutLogging(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, req := range []grant.Request{
+		b.request("", "e", 1), b.request("p", "e", 0),
+		{PlayerID: "p", EventID: "e", Kind: "gems", Amount: 1, Reason: "  "},
+	} {
+		deed, err := b.operator.Grant(t.Context(), req)
+		if err != nil || deed.Outcome != grant.Rejected || deed.Result.Rejected == nil {
+			t.Errorf("%+v: %+v, %v", req, deed, err)
+		}
+	}
+	if n := b.scalar(t, "select count(*) from operator_action"); n != "0" {
+		t.Fatalf("%s rows logged", n)
+	}
+}
+
+// The failing engine proves that a deed cut off by an error still has its result row.
+type failingEngine struct{ cancel context.CancelFunc }
+
+func (e failingEngine) Grant(ctx context.Context, _ grant.Request) (grant.Result, error) {
+	e.cancel()
+	return grant.Result{}, &grant.BackendError{
+		Backend: grant.Redis, Op: "acquire", Err: errors.New("down"),
+	}
+}
+
+func TestGrantFailureHasAResultRow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	o, err := repair.New(b.Pool, b.store, failingEngine{cancel}, repair.Options{Operator: "alice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deed, err := o.Grant(ctx, b.request("p1", "e1", 5))
+	if !grant.Unavailable(err) || deed.ResultID == 0 {
+		t.Fatalf("%+v, %v", deed, err)
+	}
+	if got := b.scalar(t, "select max(outcome) from operator_action where arguments ->> 'intent' "+
+		"is not null"); got != "failed: nothing was granted" {
+		t.Fatalf("result row: %s", got)
+	}
+}
+
+// What a preview predicts is what the engine then answers.
+func TestPreviewPredictsTheEngine(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+	_, err := b.Pool.Exec(ctx, "insert into reward_claim (player_id, reward_event_id, kind, amount) "+
+		"values ('p1', 'due', 'gems', 7), ('p1', 'due2', 'gold', 7)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.engine.Grant(ctx, b.request("p1", "e1", 50)); err != nil {
+		t.Fatal(err)
+	}
+	stale := b.request("p2", "e1", 1)
+	stale.Held = &grant.Lease{Owner: "late", Token: 3}
+	newer := b.request("p2", "e2", 1)
+	newer.Held = &grant.Lease{Owner: "newer", Token: 4}
+	if _, err := b.engine.Grant(ctx, newer); err != nil {
+		t.Fatal(err)
+	}
+	collides := b.request("p2", "e3", 1)
+	collides.Held = &grant.Lease{Owner: "other", Token: 4}
+	reqs := []grant.Request{
+		b.request("p1", "e1", 50), b.request("p1", "e1b", 50), b.request("p1", "due", 7),
+		b.request("p1", "due2", 7), b.request("p1", "e9", -1), stale, collides,
+		b.request("p3", "x", 5),
+	}
+	for i := range reqs {
+		preview, err := b.operator.PreviewGrant(ctx, reqs[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		real, err := b.engine.Grant(ctx, reqs[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if preview.Result.Outcome != real.Outcome || preview.Then != real.Outcome {
+			t.Errorf("%d: predicted %s, got %s", i, preview.Result.Outcome, real.Outcome)
+		}
+		if !slices.Equal(preview.Result.Differs, real.Differs) ||
+			preview.Result.ReplayOf != real.ReplayOf {
+			t.Errorf("%d: predicted %+v, got %+v", i, preview.Result, real)
+		}
+		gain := preview.BalanceAfter - preview.BalanceBefore
+		if (real.Outcome == grant.Applied) != (gain == reqs[i].Amount && gain != 0) {
+			t.Errorf("%d: %s, yet the balance goes from %d to %d", i, real.Outcome,
+				preview.BalanceBefore, preview.BalanceAfter)
+		}
+		if preview.Note == "" {
+			t.Errorf("%d: no note", i)
+		}
+	}
+}
+
+// A batch is predicted as the engine settles it: repeats, clashes and running balances.
+func TestPreviewsOfABatch(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	check := func(rt *rapid.T) {
+		tag := rapid.StringMatching(`[a-z]{8}`).Draw(rt, "tag")
+		n := rapid.IntRange(1, 12).Draw(rt, "n")
+		reqs := make([]grant.Request, n)
+		for i := range reqs {
+			reqs[i] = b.request("p-"+tag, rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).
+				Draw(rt, "event"), rapid.Int64Range(1, 2).Draw(rt, "amount"))
+			reqs[i].Line = i + 2
+		}
+		predicted, err := b.operator.Preview(t.Context(), reqs)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		real, err := b.engine.GrantMany(t.Context(), reqs)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i := range reqs {
+			p, r := predicted[i], real[i]
+			if p.Outcome != r.Outcome || p.DuplicateOf != r.DuplicateOf ||
+				(p.Rejected == nil) != (r.Rejected == nil) {
+				rt.Fatalf("item %d %+v: predicted %+v, got %+v", i, reqs[i], p, r)
+			}
+			if p.Rejected != nil && *p.Rejected != *r.Rejected {
+				rt.Fatalf("item %d: predicted %v, got %v", i, p.Rejected, r.Rejected)
+			}
+		}
+	}
+	rapid.Check(t, check)
+	b.CheckInvariants(t)
+}
+
+func TestPreviewShowsTheHolder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	l := b.take(t, "reward:p1", "w")
+	p, err := b.operator.PreviewGrant(t.Context(), b.request("p1", "e1", 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Result.Outcome != grant.LeaseHeld || p.Then != grant.Applied ||
+		p.Holder == nil || p.Holder.Owner != l.Owner || p.BalanceAfter != 5 ||
+		!strings.Contains(p.Note, l.Owner) {
+		t.Fatalf("%+v", p)
+	}
+	random := b.request("p2", "comp:550e8400-e29b-41d4-a716-446655440000", 5)
+	if p, err = b.operator.PreviewGrant(t.Context(), random); err != nil || len(p.Warnings) != 1 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+}
+
+func TestPreviewWritesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if _, err := b.operator.PreviewGrant(t.Context(), b.request("p1", "e1", 5)); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.scalar(t, "select (select count(*) from operator_action) + "+
+		"(select count(*) from reward_ledger) + (select count(*) from reward_fence)"); n != "0" {
+		t.Fatalf("%s rows written", n)
+	}
+	if keys := b.Redis.Exists(t.Context(), b.store.LockKey("reward:p1"),
+		b.store.FenceKey("reward:p1")).Val(); keys != 0 {
+		t.Fatal("a preview took a lease")
+	}
+}
+
+// A thousand previews are one query; a large batch is done in a bounded time.
+func TestPreviewOfManyIsSetBased(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	reqs := make([]grant.Request, 2500)
+	for i := range reqs {
+		reqs[i] = b.request("p"+rand.Text(), "e", 5)
+	}
+	started := time.Now()
+	results, err := b.operator.Preview(t.Context(), reqs)
+	if err != nil || len(results) != len(reqs) {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	for _, r := range results {
+		if r.Outcome != grant.Applied {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if took := time.Since(started); took > 5*time.Second {
+		t.Fatalf("took %s", took)
+	}
+}
