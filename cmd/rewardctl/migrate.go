@@ -1,0 +1,118 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"rewardctl/grant/schema"
+)
+
+type migrationJSON struct {
+	Version   int64   `json:"version"`
+	Name      string  `json:"name"`
+	State     string  `json:"state"` // applied, pending, or with "up": applied_now
+	AppliedAt *string `json:"applied_at"`
+}
+
+func (a *app) migrateCommand() *cobra.Command {
+	return a.group("migrate", "Create or upgrade the tables", a.migrateUpCommand(),
+		a.migrateStatusCommand())
+}
+
+func (a *app) migrateUpCommand() *cobra.Command {
+	var (
+		dryRun  bool
+		confirm string
+	)
+	cmd := &cobra.Command{
+		Use:     "up",
+		Short:   "Apply all pending migrations; safe to repeat and to run twice at once",
+		Example: "  rewardctl migrate up --dry-run\n  rewardctl migrate up",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dryRun {
+				return a.migrationStatus(cmd, true)
+			}
+			w, err := a.wire()
+			if err != nil {
+				return err
+			}
+			if err := a.mayChange(cmd.Context(), w.conf, confirm, "migrate", "migrate the database"); err != nil {
+				return err
+			}
+			conn, err := w.conn()
+			if err != nil {
+				return err
+			}
+			steps, err := schema.Up(cmd.Context(), conn)
+			if err != nil {
+				return err
+			}
+			l := listing{
+				columns: columns("version", "name", "state"), empty: "the schema is up to date",
+			}
+			for _, s := range steps {
+				l.rows = append(l.rows, []cell{
+					number(s.Version), text(s.Name), toned("applied now", good),
+				})
+				l.values = append(l.values, migrationJSON{s.Version, s.Name, "applied_now", nil})
+			}
+			return a.print(l)
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "list what is pending, change nothing")
+	cmd.Flags().StringVar(&confirm, "confirm", "", "the words that a protected context asks for")
+	return cmd
+}
+
+func (a *app) migrateStatusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "List the migrations; ends with 6 when some are pending",
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.migrationStatus(cmd, false) },
+	}
+}
+
+// migrationStatus lists all migrations, or only the pending ones. Pending migrations are a
+// finding, except for a dry run, which was asked for them.
+func (a *app) migrationStatus(cmd *cobra.Command, onlyPending bool) error {
+	w, err := a.wire()
+	if err != nil {
+		return err
+	}
+	conn, err := w.conn()
+	if err != nil {
+		return err
+	}
+	steps, err := schema.Status(cmd.Context(), conn)
+	if err != nil {
+		return err
+	}
+	l := listing{
+		columns: columns("version", "name", "state", "applied_at"), empty: "nothing is pending",
+	}
+	pending := 0
+	for _, s := range steps {
+		state := toned("applied", good)
+		if s.AppliedAt.IsZero() {
+			pending++
+			state = toned("pending", notice)
+		} else if onlyPending {
+			continue
+		}
+		l.rows = append(l.rows, []cell{
+			number(s.Version), text(s.Name), state, instant(s.AppliedAt),
+		})
+		l.values = append(l.values, migrationJSON{
+			s.Version, s.Name, state.text, jsonTime(s.AppliedAt),
+		})
+	}
+	if err := a.print(l); err != nil {
+		return err
+	}
+	if pending > 0 && !onlyPending {
+		a.say("%d pending; apply with: rewardctl migrate up", pending)
+		return ended(exitFindings)
+	}
+	return nil
+}
