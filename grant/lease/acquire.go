@@ -81,23 +81,19 @@ func (s *Store) item(pos int, resource, owner string) item {
 }
 
 func (s *Store) acquireCalls(asks []grant.Ask, items []item) []*call {
-	ttl := millis(s.opts.TTL)
-	idle, keepIdle := "0", millis(fenceIdleDefault)
-	if s.opts.FenceIdle > 0 {
-		idle = millis(s.opts.FenceIdle)
-		keepIdle = idle
-	}
-	keep := s.historyMax()
 	calls := make([]*call, 0, len(items)/s.chunk+1)
 	for part := range slices.Chunk(items, s.chunk) {
 		shards := s.shardSet(part)
 		strs := make([]string, 0, 7*len(part)+len(shards.keys)+5)
+		text := newSlab(part, s.text.lock, s.text.fence, s.text.history)
 		for _, it := range part {
-			strs = append(strs, s.lockKeyOf(it.tag), s.fenceKeyOf(it.tag), s.historyKeyOf(it.tag))
+			strs = append(strs, text.key(s.text.lock, it.tag), text.key(s.text.fence, it.tag),
+				text.key(s.text.history, it.tag))
 		}
 		strs = append(strs, shards.keys...)
 		keys := len(strs)
-		strs = append(strs, strconv.Itoa(len(part)), ttl, idle, keep, keepIdle)
+		strs = append(strs, strconv.Itoa(len(part)), s.text.ttl, s.text.idle, s.text.keep,
+			s.text.idle)
 		for _, it := range part {
 			a := asks[it.pos]
 			strs = append(strs, a.Owner, strconv.FormatInt(a.Floor, 10), it.member,
@@ -208,7 +204,7 @@ func (s *Store) abandon(ctx context.Context, asks []grant.Ask, items []item) {
 			strs = append(strs, s.shardKey(it.shard))
 		}
 		keys := len(strs)
-		strs = append(strs, asks[it.pos].Owner, s.historyMax(), it.member)
+		strs = append(strs, asks[it.pos].Owner, s.text.keep, it.member)
 		calls = append(calls, newCall(s.scripts.abandon, keys, strs))
 	}
 	s.run(ctx, calls)

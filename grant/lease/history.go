@@ -45,8 +45,10 @@ func readEvent(m redis.XMessage) Event {
 	if n, err := strconv.ParseInt(ms, 10, 64); err == nil {
 		e.At = time.UnixMilli(n)
 	}
-	e.What, _ = m.Values["event"].(string)
-	e.Value, _ = m.Values["value"].(string)
+	for what, value := range m.Values { // one pair: what happened, and to which value
+		e.What = what
+		e.Value, _ = value.(string)
+	}
 	if token, owner, err := ParseValue(e.Value); err == nil {
 		e.Token, e.Owner = token, owner
 	}
@@ -63,7 +65,7 @@ func (s *Store) Counter(ctx context.Context, resource string) (token int64, ok b
 	switch {
 	case errors.Is(err, redis.Nil):
 		return 0, false, nil
-	case missingType(err):
+	case wrongType(err):
 		return 0, false, &DamagedError{resource, "(another type)"}
 	case err != nil:
 		return 0, false, broken("counter", err)
@@ -74,7 +76,7 @@ func (s *Store) Counter(ctx context.Context, resource string) (token int64, ok b
 	return token, true, nil
 }
 
-func missingType(err error) bool {
+func wrongType(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply) && code(reply.Error()) == "WRONGTYPE"
 }

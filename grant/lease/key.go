@@ -86,13 +86,56 @@ func (s *Store) FenceKey(resource string) string { return s.fenceKeyOf(encodeTag
 // HistoryKey returns the key of the stream of events of a resource.
 func (s *Store) HistoryKey(resource string) string { return s.historyKeyOf(encodeTag(resource)) }
 
-func (s *Store) lockKeyOf(tag string) string    { return s.opts.Prefix + "lock:{" + tag + "}" }
-func (s *Store) fenceKeyOf(tag string) string   { return s.opts.Prefix + "fence:{" + tag + "}" }
-func (s *Store) historyKeyOf(tag string) string { return s.opts.Prefix + "history:{" + tag + "}" }
+func (s *Store) lockKeyOf(tag string) string    { return s.text.lock + tag + "}" }
+func (s *Store) fenceKeyOf(tag string) string   { return s.text.fence + tag + "}" }
+func (s *Store) historyKeyOf(tag string) string { return s.text.history + tag + "}" }
+
+// texts are the parts of keys and arguments that never change, made once.
+type texts struct {
+	lock, fence, history string   // what stands before the tag
+	shards               []string // the index keys
+	ttl, idle, keep      string   // script arguments
+}
+
+func newTexts(o Options) texts {
+	t := texts{
+		lock: o.Prefix + "lock:{", fence: o.Prefix + "fence:{", history: o.Prefix + "history:{",
+		ttl: millis(o.TTL), idle: millis(o.FenceIdle), keep: strconv.Itoa(max(o.HistoryMax, 0)),
+	}
+	for i := range o.Shards {
+		t.shards = append(t.shards, o.Prefix+"index:"+strconv.Itoa(i))
+	}
+	return t
+}
+
+// slab makes the keys of one script call in one piece of memory.
+type slab struct{ strings.Builder }
+
+func newSlab(items []item, heads ...string) *slab {
+	var b slab
+	size := 0
+	for _, head := range heads {
+		size += len(head) + 1
+	}
+	size *= len(items)
+	for _, it := range items {
+		size += len(heads) * len(it.tag)
+	}
+	b.Grow(size)
+	return &b
+}
+
+func (b *slab) key(head, tag string) string {
+	start := b.Len()
+	b.WriteString(head)
+	b.WriteString(tag)
+	b.WriteByte('}')
+	return b.String()[start:]
+}
 
 // Resource returns the resource of a lock key, and false for a key that is none of ours.
 func (s *Store) Resource(lockKey string) (string, bool) {
-	tag, ok := strings.CutPrefix(lockKey, s.opts.Prefix+"lock:{")
+	tag, ok := strings.CutPrefix(lockKey, s.text.lock)
 	if !ok {
 		return "", false
 	}
@@ -106,9 +149,7 @@ func (s *Store) heartbeatKey(worker string) string {
 	return s.opts.Prefix + "heartbeat:" + worker
 }
 
-func (s *Store) shardKey(shard int) string {
-	return s.opts.Prefix + "index:" + strconv.Itoa(shard)
-}
+func (s *Store) shardKey(shard int) string { return s.text.shards[shard] }
 
 // shardOf returns the index shard of a tag: its FNV-1a hash modulo the number of shards.
 func (s *Store) shardOf(tag string) int {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Entry is one lock as it stands in Redis.
@@ -24,235 +26,192 @@ type Entry struct {
 }
 
 const (
-	pageMax     = 1000 // entries read at a time
-	listWorkers = 4    // shards read at a time
+	pageMax     = 5000 // index entries read at a time
+	partMax     = 1024 // locks read in one round trip
+	lookMax     = 64   // locks read by one command
+	listWorkers = 4    // shards walked at the same time
 )
 
-// List returns every lock that an engine took through the index, in no particular order, and
-// removes dead index entries. It costs a walk over the leases, whatever else the server stores.
-// A lock that goes away while the list is made may be missing. The error is a
-// *grant.BackendError.
+// List returns every lock that was taken through the index, in no particular order, and removes
+// dead index entries. It costs a walk over the leases, whatever else the server stores. A lock
+// that goes away while the list is made may be missing. The error is a *grant.BackendError.
 func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	found := make([][]Entry, s.opts.Shards)
-	errs := make([]error, s.opts.Shards)
-	next := make(chan int)
+	shards := make(chan int, s.opts.Shards)
+	for shard := range s.opts.Shards {
+		shards <- shard
+	}
+	close(shards)
 	var wg sync.WaitGroup
 	for range min(listWorkers, s.opts.Shards) {
 		wg.Go(func() {
-			for shard := range next {
-				if found[shard], errs[shard] = s.listShard(ctx, shard); errs[shard] != nil {
-					cancel(errs[shard])
+			for shard := range shards {
+				w := walk{store: s, shard: shard}
+				if err := w.run(ctx); err != nil {
+					cancel(err) // the first error counts; it ends the other walks
+					return
 				}
+				found[shard] = w.out
 			}
 		})
 	}
-	for shard := range s.opts.Shards {
-		next <- shard
-	}
-	close(next)
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, broken("list", context.Cause(ctx))
-		}
+	if err := context.Cause(ctx); err != nil {
+		return nil, broken("list", err)
 	}
 	return slices.Concat(found...), nil
 }
 
-// page is one read of an index shard.
-type page struct {
-	now     int64 // the server's time in microseconds
-	last    string
-	members []string
+// walk is the reading of one index shard.
+type walk struct {
+	store *Store
+	shard int
+	now   int64 // the server's time in microseconds before the page was read
+	out   []Entry
+	// odd remembers resources listed for an entry whose owner does not hold the lock: the lock's
+	// own entry, if there is one, must not list it again.
+	odd map[string]bool
 }
 
-// listShard walks one shard by score. New entries have higher scores and removed ones shift
-// nothing, so no entry that stays is missed. Several entries may share a score; each page begins
-// again at the score where the one before ended, and known members are skipped.
-func (s *Store) listShard(ctx context.Context, shard int) ([]Entry, error) {
-	var out []Entry
-	listed := make(map[string]bool) // resources whose lock has another owner than the entry
-	tail := map[string]bool{}       // members seen with the score at which the next page begins
+// run walks the shard by score. New entries have higher scores and removed ones shift nothing,
+// so no entry that stays is missed. Several entries may share a score: each page begins again at
+// the score where the one before ended, and entries known from there are skipped.
+func (w *walk) run(ctx context.Context) error {
+	known := map[string]bool{}
 	from, want := "-inf", pageMax
 	for {
-		p, err := s.readPage(ctx, shard, from, want)
+		members, err := w.page(ctx, from, want)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		fresh := make([]string, 0, len(p.members))
-		for _, m := range p.members {
-			if !tail[m] {
-				fresh = append(fresh, m)
-			}
+		fresh := members
+		if len(known) > 0 {
+			fresh = slices.DeleteFunc(slices.Clone(members), func(m string) bool {
+				return known[m]
+			})
 		}
-		if out, err = s.verify(ctx, shard, p.now, fresh, out, listed); err != nil {
-			return nil, err
+		if err := w.look(ctx, fresh); err != nil {
+			return err
 		}
+		if len(members) < want {
+			return nil
+		}
+		last, err := w.score(ctx, members[len(members)-1])
 		switch {
-		case len(p.members) < want:
-			return out, nil
-		case len(fresh) == 0 || p.last == from:
-			want *= 2 // more entries share one score than fit a page
+		case err != nil:
+			return err
+		case last == from || last == "":
+			want *= 2 // more entries share one score than fit, or the last one just went
 		default:
-			want = pageMax
+			from, want = last, pageMax
+			clear(known)
 		}
-		if p.last != from {
-			clear(tail)
+		for _, m := range members {
+			known[m] = true
 		}
-		for _, m := range p.members {
-			tail[m] = true
-		}
-		from = p.last
 	}
 }
 
-func (s *Store) readPage(ctx context.Context, shard int, from string, want int) (page, error) {
-	c := newCall(s.scripts.indexPage, 1, []string{s.shardKey(shard), from, strconv.Itoa(want)})
+// page reads the server's time and then members from a score on.
+func (w *walk) page(ctx context.Context, from string, want int) ([]string, error) {
+	s := w.store
+	c := newCall(s.scripts.now, 1, []string{s.shardKey(w.shard)})
 	s.runBound(ctx, []*call{c})
 	if c.err != nil {
-		return page{}, c.err
+		return nil, c.err
 	}
-	if len(c.reply) < 2 {
-		return page{}, errShape
-	}
-	now, err := strconv.ParseInt(c.reply[0], 10, 64)
-	if err != nil {
-		return page{}, errShape
-	}
-	return page{now: now, last: c.reply[1], members: c.reply[2:]}, nil
-}
-
-// verify looks at the locks of index members, appends what is there to out, and prunes members
-// that are dead since longer than the grace.
-func (s *Store) verify(
-	ctx context.Context, shard int, now int64, members []string, out []Entry,
-	listed map[string]bool,
-) ([]Entry, error) {
-	keys := make([]string, len(members))
-	for i, m := range members {
-		tag, _, _ := splitMember(m)
-		keys[i] = s.lockKeyOf(tag)
-	}
-	reads, err := s.readLocks(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	var dead []string
-	for i, m := range members {
-		tag, owner, _ := splitMember(m)
-		resource, ok := decodeTag(tag)
-		if !ok {
-			dead = append(dead, m)
-			continue
-		}
-		e, there, err := readEntry(resource, reads[i])
-		if err != nil {
-			return nil, err
-		}
-		if !there || e.Owner != owner {
-			dead = append(dead, m)
-		}
-		if !there {
-			continue
-		}
-		if e.Owner != owner || listed[resource] {
-			// The lock's own entry is elsewhere in this shard, or nowhere. Show it once.
-			if listed[resource] {
-				continue
-			}
-			listed[resource] = true
-		}
-		out = append(out, e)
-	}
-	return out, s.prune(ctx, shard, now, dead)
-}
-
-// readLocks reads locks with the read script: in parts on a single server, one by one on Cluster,
-// in one round trip either way.
-func (s *Store) readLocks(ctx context.Context, keys []string) ([]string, error) {
-	size := pageMax
-	if s.cluster {
-		size = 1
-	}
-	var calls []*call
-	for part := range slices.Chunk(keys, size) {
-		calls = append(calls, newCall(s.scripts.read, len(part), part))
-	}
-	s.runBound(ctx, calls)
-	out := make([]string, 0, len(keys))
-	for _, c := range calls {
-		if c.err != nil {
-			return nil, c.err
-		}
-		out = append(out, c.reply...)
-	}
-	if len(out) != len(keys) {
+	var err error
+	if w.now, err = strconv.ParseInt(c.reply[0], 10, 64); err != nil {
 		return nil, errShape
 	}
-	return out, nil
+	return s.client.ZRangeByScore(ctx, s.shardKey(w.shard), &redis.ZRangeBy{
+		Min: from, Max: "+inf", Count: int64(want),
+	}).Result()
 }
 
-// readEntry reads one answer of the read script.
-func readEntry(resource, answer string) (e Entry, there bool, err error) {
-	if answer == "g" {
-		return e, false, nil
+// score returns the score of a member as text, and nothing for one that is gone.
+func (w *walk) score(ctx context.Context, member string) (string, error) {
+	s := w.store
+	scores, err := s.client.ZMScore(ctx, s.shardKey(w.shard), member).Result()
+	if err != nil || len(scores) == 0 || scores[0] == 0 {
+		return "", err
 	}
-	if len(answer) < 2 {
-		return e, false, errShape
+	return strconv.FormatFloat(scores[0], 'f', -1, 64), nil
+}
+
+// look reads the locks of members, lists what is there, and prunes what is dead.
+func (w *walk) look(ctx context.Context, members []string) error {
+	s := w.store
+	w.out = slices.Grow(w.out, len(members))
+	var dead []string
+	for part := range slices.Chunk(members, partMax) {
+		locks, err := s.readLocks(ctx, part)
+		if err != nil {
+			return err
+		}
+		for i := range part {
+			if !w.add(ctx, part[i], &locks, i) {
+				dead = append(dead, part[i])
+			}
+		}
 	}
-	left, rest, err := cutLeft(answer[1:])
-	if err != nil {
-		return e, false, err
+	s.prune(ctx, w.shard, w.now, dead)
+	return nil
+}
+
+// add lists the lock of one member. It answers false for a dead member: its lock is gone or has
+// another owner.
+func (w *walk) add(ctx context.Context, m string, locks *lockPage, i int) bool {
+	tag, owner, _ := splitMember(m)
+	resource, ok := decodeTag(tag)
+	if !ok || locks.left[i] == -2 {
+		return false
 	}
-	e = Entry{Resource: resource, Left: left}
-	if left < 0 {
-		e.Left, e.NoExpiry = 0, true
-	}
-	if answer[0] == 't' {
-		e.Foreign = rest
-		return e, true, nil
-	}
-	e.Value = rest
-	if e.Token, e.Owner, err = ParseValue(rest); err != nil {
+	e := Entry{Resource: resource, Value: locks.values[i]}
+	e.setLeft(locks.left[i])
+	var err error
+	switch e.Token, e.Owner, err = ParseValue(e.Value); {
+	case e.Value == "":
+		// Data of another type, or an empty text. The rare case costs a call of its own.
+		e.Foreign = w.store.kind(ctx, tag)
+	case err != nil:
 		e.Foreign = "string"
 	}
-	return e, true, nil
+	mine := e.Owner == owner
+	if !mine || w.odd[resource] {
+		if w.odd[resource] {
+			return mine
+		}
+		if w.odd == nil {
+			w.odd = map[string]bool{}
+		}
+		w.odd[resource] = true
+	}
+	w.out = append(w.out, e)
+	return mine
+}
+
+func (e *Entry) setLeft(ms int64) {
+	if ms < 0 {
+		e.NoExpiry = true
+		return
+	}
+	e.Left = time.Duration(ms) * time.Millisecond
 }
 
 // prune removes dead members that were entered before the grace. It is best effort: whatever
 // stays is looked at again by the next list.
-func (s *Store) prune(ctx context.Context, shard int, now int64, dead []string) error {
+func (s *Store) prune(ctx context.Context, shard int, now int64, dead []string) {
+	if len(dead) == 0 {
+		return
+	}
+	cutoff := strconv.FormatInt(now-s.grace.Microseconds(), 10)
 	var calls []*call
 	for part := range slices.Chunk(dead, membersMax) {
-		strs := append([]string{
-			s.shardKey(shard), strconv.FormatInt(now-s.grace.Microseconds(), 10),
-		}, part...)
+		strs := append([]string{s.shardKey(shard), cutoff}, part...)
 		calls = append(calls, newCall(s.scripts.indexPrune, 1, strs))
 	}
-	if len(calls) > 0 {
-		s.run(ctx, calls)
-	}
-	return nil
-}
-
-// Show returns the lock of one resource. The error is ErrNoLease when there is none,
-// ErrNoResource, or a *grant.BackendError.
-func (s *Store) Show(ctx context.Context, resource string) (Entry, error) {
-	if resource == "" {
-		return Entry{}, ErrNoResource
-	}
-	reads, err := s.readLocks(ctx, []string{s.LockKey(resource)})
-	if err != nil {
-		return Entry{}, broken("show", err)
-	}
-	e, there, err := readEntry(resource, reads[0])
-	switch {
-	case err != nil:
-		return Entry{}, broken("show", err)
-	case !there:
-		return Entry{}, ErrNoLease
-	}
-	return e, nil
+	s.run(ctx, calls)
 }

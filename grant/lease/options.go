@@ -13,6 +13,7 @@ import (
 const TTLMin = 100 * time.Millisecond
 
 const (
+	fenceIdleMin      = time.Second
 	fenceIdleDefault  = 7 * 24 * time.Hour
 	historyMaxDefault = 64
 	shardsDefault     = 16
@@ -31,8 +32,9 @@ type Options struct {
 	// Margin is taken off the trusted time for what clocks and pauses may steal. Zero means a
 	// tenth of TTL. It must be shorter than TTL.
 	Margin time.Duration
-	// FenceIdle is how long an unused token counter is kept. Zero means 7 days; negative means
-	// for ever. The floor read from PostgreSQL makes up for a counter that is gone.
+	// FenceIdle is how long an unused token counter and an unused history are kept, a second or
+	// longer. Zero means 7 days. The floor read from PostgreSQL makes up for a counter that is
+	// gone.
 	FenceIdle time.Duration
 	// HistoryMax is the number of events kept per resource. Zero means 64; negative means none.
 	HistoryMax int
@@ -57,6 +59,7 @@ type Store struct {
 	client  redis.UniversalClient
 	cluster bool // keys of different resources may not share a script
 	opts    Options
+	text    texts
 	scripts scripts
 	chunk   int // items per script call
 	grace   time.Duration
@@ -77,7 +80,7 @@ func New(client redis.UniversalClient, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		client: client, cluster: cluster, opts: o, scripts: loadScripts(),
+		client: client, cluster: cluster, opts: o, text: newTexts(o), scripts: loadScripts(),
 		chunk: chunkMax, grace: indexGrace, wait: backoff,
 	}
 	if cluster {
@@ -132,6 +135,10 @@ func (o Options) check() (Options, error) {
 	case o.Margin >= o.TTL:
 		return o, &OptionError{
 			"Margin", fmt.Sprintf("is %v, which leaves nothing of the TTL of %v", o.Margin, o.TTL),
+		}
+	case o.FenceIdle < 0 || o.FenceIdle > 0 && o.FenceIdle < fenceIdleMin:
+		return o, &OptionError{
+			"FenceIdle", fmt.Sprintf("is %v; give at least %v", o.FenceIdle, fenceIdleMin),
 		}
 	case o.Shards < 0 || o.Shards > shardsMax:
 		return o, &OptionError{

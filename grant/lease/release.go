@@ -98,17 +98,17 @@ func (s *Store) free(ctx context.Context, items []item, values []string, word st
 }
 
 func (s *Store) releaseCalls(items []item, values []string, word string) []*call {
-	keep := s.historyMax()
 	calls := make([]*call, 0, len(items)/s.chunk+1)
 	for part := range slices.Chunk(items, s.chunk) {
 		shards := s.shardSet(part)
 		strs := make([]string, 0, 5*len(part)+len(shards.keys)+3)
+		text := newSlab(part, s.text.lock, s.text.history)
 		for _, it := range part {
-			strs = append(strs, s.lockKeyOf(it.tag), s.historyKeyOf(it.tag))
+			strs = append(strs, text.key(s.text.lock, it.tag), text.key(s.text.history, it.tag))
 		}
 		strs = append(strs, shards.keys...)
 		keys := len(strs)
-		strs = append(strs, strconv.Itoa(len(part)), keep, word)
+		strs = append(strs, strconv.Itoa(len(part)), s.text.keep, word)
 		for _, it := range part {
 			place := "0"
 			if it.member != "" {

@@ -56,17 +56,17 @@ func (s *Store) Renew(ctx context.Context, leases []grant.Lease) []RenewAnswer {
 }
 
 func (s *Store) renewCalls(leases []grant.Lease, items []item) []*call {
-	ttl := millis(s.opts.TTL)
 	calls := make([]*call, 0, len(items)/s.chunk+1)
 	for part := range slices.Chunk(items, s.chunk) {
 		shards := s.shardSet(part)
 		strs := make([]string, 0, 4*len(part)+len(shards.keys)+2)
+		text := newSlab(part, s.text.lock)
 		for _, it := range part {
-			strs = append(strs, s.lockKeyOf(it.tag))
+			strs = append(strs, text.key(s.text.lock, it.tag))
 		}
 		strs = append(strs, shards.keys...)
 		keys := len(strs)
-		strs = append(strs, strconv.Itoa(len(part)), ttl)
+		strs = append(strs, strconv.Itoa(len(part)), s.text.ttl)
 		for _, it := range part {
 			l := leases[it.pos]
 			strs = append(strs, FormatValue(l.Token, l.Owner), it.member, shards.place(it.shard))

@@ -11,7 +11,7 @@ import (
 
 const (
 	attemptsMax = 4                      // the first and three more
-	chunkMax    = 50                     // items per script call: well under a millisecond
+	chunkMax    = 100                    // items per script call: about a millisecond
 	cleanupMax  = 500 * time.Millisecond // for what is done after the caller's time is up
 )
 
@@ -156,5 +156,3 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-
-func (s *Store) historyMax() string { return strconv.Itoa(max(s.opts.HistoryMax, 0)) }

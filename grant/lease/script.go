@@ -27,8 +27,11 @@ var indexLeaveLua string
 //go:embed lua/index_prune.lua
 var indexPruneLua string
 
-//go:embed lua/index_page.lua
-var indexPageLua string
+//go:embed lua/now.lua
+var nowLua string
+
+//go:embed lua/left.lua
+var leftLua string
 
 //go:embed lua/read.lua
 var readLua string
@@ -49,9 +52,9 @@ func newScript(source string) *script {
 }
 
 type scripts struct {
-	acquire, release, abandon, renew              *script
-	indexEnter, indexLeave, indexPrune, indexPage *script
-	read, check                                   *script
+	acquire, release, abandon, renew   *script
+	indexEnter, indexLeave, indexPrune *script
+	now, left, read, check             *script
 }
 
 func loadScripts() scripts {
@@ -59,7 +62,8 @@ func loadScripts() scripts {
 		acquire: newScript(acquireLua), release: newScript(releaseLua),
 		abandon: newScript(abandonLua), renew: newScript(renewLua),
 		indexEnter: newScript(indexEnterLua), indexLeave: newScript(indexLeaveLua),
-		indexPrune: newScript(indexPruneLua), indexPage: newScript(indexPageLua),
+		indexPrune: newScript(indexPruneLua),
+		now:        newScript(nowLua), left: newScript(leftLua),
 		read: newScript(readLua), check: newScript(checkLua),
 	}
 }

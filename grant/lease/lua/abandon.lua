@@ -13,8 +13,8 @@ if type(value) == 'string' then
 		call('DEL', KEYS[1])
 		answer = 'r'
 		if ARGV[2] ~= '0' then
-			pcall('XADD', KEYS[2], 'NOMKSTREAM', 'MAXLEN', ARGV[2], '*',
-				'event', 'abandoned', 'value', value)
+			pcall('XADD', KEYS[2], 'NOMKSTREAM', 'MAXLEN', '~', ARGV[2], '*',
+				'abandoned', value)
 		end
 	end
 end

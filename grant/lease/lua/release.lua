@@ -2,50 +2,62 @@
 -- keys:    for each of n items two keys of one slot: lock, history;
 --          then, on a single server, the index shards that the items name
 -- args:    n, history entries kept (0: none), word for the history, such as released;
---          then for each item: value, index member (empty: none), position of its shard (0: none)
+--          then for each item: value, index member, position of its shard (0: none)
 -- result:  n texts in order:
 --          r            released now
 --          g            already gone
 --          c<value>     changed: another value is there; untouched
 --          t<type>      the lock key holds data of another type; untouched
---          e<error>     refused by the server
+--          e<error>     refused by the server; untouched
 local call, pcall = redis.call, redis.pcall
 local n, keep, word = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 
-local function release(lock, history, value)
-	local stored = pcall('GET', lock)
-	if not stored then
-		return 'g'
+local names = {}
+for i = 1, n do
+	names[i] = KEYS[2 * i - 1]
+end
+local stored = call('MGET', unpack(names))
+
+local out, ours, members = {}, {}, {}
+for i = 1, n do
+	local at = 3 * i + 1
+	local value = stored[i]
+	if value == ARGV[at] then
+		ours[#ours + 1] = names[i]
+		out[i] = 'r'
+	elseif value then
+		out[i] = 'c' .. value
+	else
+		-- MGET also answers nothing for data of another type.
+		local kind = call('TYPE', names[i]).ok
+		out[i] = kind == 'none' and 'g' or 't' .. kind
 	end
-	if type(stored) == 'table' then
-		local kind = pcall('TYPE', lock)
-		if kind.ok and kind.ok ~= 'string' then
-			return 't' .. kind.ok
+	-- A member names one acquisition, so nobody else's entry can be meant.
+	local shard = ARGV[at + 2]
+	if shard ~= '0' then
+		local list = members[shard]
+		if list then
+			list[#list + 1] = ARGV[at + 1]
+		else
+			members[shard] = { ARGV[at + 1] }
 		end
-		return 'e' .. stored.err
 	end
-	if stored ~= value then
-		return 'c' .. stored
-	end
-	local gone = pcall('DEL', lock)
-	if type(gone) == 'table' then
-		return 'e' .. gone.err
-	end
-	if keep ~= '0' then
-		pcall('XADD', history, 'NOMKSTREAM', 'MAXLEN', keep, '*', 'event', word, 'value', value)
-	end
-	return 'r'
 end
 
-local out = {}
-local at = 4
-for i = 1, n do
-	out[i] = release(KEYS[2 * i - 1], KEYS[2 * i], ARGV[at])
-	local shard = tonumber(ARGV[at + 2])
-	-- The member names this one acquisition, so nobody else's entry can be meant.
-	if shard > 0 and string.sub(out[i], 1, 1) ~= 'e' then
-		pcall('ZREM', KEYS[2 * n + shard], ARGV[at + 1])
+if #ours > 0 then
+	local gone = pcall('DEL', unpack(ours))
+	if type(gone) == 'table' then
+		return gone
 	end
-	at = at + 3
+	if keep ~= '0' then
+		for i = 1, n do
+			if out[i] == 'r' then
+				pcall('XADD', KEYS[2 * i], 'NOMKSTREAM', 'MAXLEN', '~', keep, '*', word, stored[i])
+			end
+		end
+	end
+end
+for shard, list in pairs(members) do
+	pcall('ZREM', KEYS[2 * n + tonumber(shard)], unpack(list))
 end
 return out
