@@ -19,53 +19,75 @@ func (m *deedDialog) Width(w int) int { return min(w-2, deedWidth) }
 
 // Body draws the dialog in its phase.
 func (m *deedDialog) Body(w, h int) []string {
-	var lines []string
 	target := safetext.Cell(m.action.Target())
 	if safetext.Dirty(m.action.Target()) {
 		target += "  (the name contains characters that cannot be seen)"
 	}
-	lines = append(lines, pair(m.d.theme, "target", target, paint.Strong), "")
+	head := []string{pair(m.d.theme, "target", target, paint.Strong), ""}
+	var middle, tail []string
 	switch m.phase {
 	case phaseAsk:
-		lines = append(lines, m.askBody(w)...)
+		head = append(head, m.factLines(w)...)
+		middle, tail = m.askBody(w)
 	case phaseRunning:
-		lines = append(lines, m.d.theme.Text(paint.Strong, "running"+m.d.theme.Glyphs.Ellipsis+" "+
-			brief(m.d.now().Sub(m.run.started).Truncate(100*time.Millisecond))), "")
-		lines = append(lines, m.commandLines(w)...)
+		middle = append(middle, m.d.theme.Text(paint.Strong, "running"+m.d.theme.Glyphs.Ellipsis+
+			" "+brief(m.d.now().Sub(m.run.started).Truncate(100*time.Millisecond))), "")
+		tail = m.commandLines(w)
 	case phaseAnswer:
-		lines = append(lines, m.answerBody(w)...)
+		middle, tail = m.answerBody(w)
 	}
-	return lines[:min(len(lines), h)]
+	return squeeze(head, middle, tail, h)
 }
 
-func (m *deedDialog) askBody(w int) []string {
+// squeeze puts three parts into h lines. When they do not fit, blank lines go first, then the end
+// of the middle: what the operator must answer is always visible.
+func squeeze(head, middle, tail []string, h int) []string {
+	if len(head)+len(middle)+len(tail)+2 <= h {
+		lines := append(append(append([]string(nil), head...), ""), middle...)
+		return append(append(lines, ""), tail...)
+	}
+	head, middle, tail = dense(head), dense(middle), dense(tail)
+	middle = middle[:max(min(len(middle), h-len(head)-len(tail)), 0)]
+	lines := append(append(head, middle...), tail...)
+	return lines[max(len(lines)-h, 0):]
+}
+
+func dense(lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		if line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// askBody returns what would happen and what the operator is asked.
+func (m *deedDialog) askBody(w int) (middle, tail []string) {
 	t := m.d.theme
-	lines := m.factLines(w)
-	lines = append(lines, "")
 	if len(m.drifted) > 0 {
-		lines = append(lines,
+		return []string{
 			t.Text(paint.Bad, t.Glyphs.NotEqual+" CHANGED while you looked: "+
 				strings.Join(m.drifted, ", ")+". Refused; what was typed is cleared."),
-			t.Text(paint.Strong, "f takes a fresh look, esc closes"), "")
-		return append(lines, m.commandLines(w)...)
+			t.Text(paint.Strong, "f takes a fresh look, esc closes"),
+		}, m.commandLines(w)
 	}
 	for i, effect := range m.saw.Effects {
 		label := "effect"
 		if i > 0 {
 			label = ""
 		}
-		lines = append(lines, wrapped(t, label, effect, paint.Plain, w)...)
+		middle = append(middle, wrapped(t, label, effect, paint.Plain, w)...)
 	}
-	lines = append(lines, m.commandLines(w)...)
-	lines = append(lines, "")
+	middle = append(middle, m.commandLines(w)...)
 	if m.action.NeedsReason() {
-		lines = append(lines, t.Text(paint.Muted, safetext.Fit("reason", nameWidth, ""))+
+		tail = append(tail, t.Text(paint.Muted, safetext.Fit("reason", nameWidth, ""))+
 			m.reason.view(t, min(w-nameWidth, 60), m.focus == reasonIndex))
 	}
 	ask := "type " + confirmText(m.action) + "  "
-	lines = append(lines, t.Text(paint.Muted, ask)+
+	tail = append(tail, t.Text(paint.Muted, ask)+
 		m.confirm.view(t, min(w-safetext.Width(ask), 24), m.focus == confirmIndex), "")
-	return append(lines, m.buttons(w))
+	return middle, append(tail, m.buttons(w))
 }
 
 // factLines draws "you saw" beside "now".
@@ -114,20 +136,31 @@ func factNamed(o Observed, name string) (Fact, bool) {
 	return Fact{}, false
 }
 
-// commandLines draws the same deed as a command, continued as a shell would.
+// commandLines draws the same deed as a command.
 func (m *deedDialog) commandLines(w int) []string {
-	t := m.d.theme
 	const max = 3
-	parts := safetext.Wrap("$ "+safetext.Cell(repair.CommandLine(m.final().CLI())), w-2)
-	if len(parts) > max {
-		parts = append(parts[:max-1], safetext.Cut(parts[max-1], w-4, "")+t.Glyphs.Ellipsis)
-	}
-	lines := make([]string, len(parts))
-	for i, part := range parts {
-		if i < len(parts)-1 {
-			part += " \\"
+	return commandText(m.d.theme, m.final().CLI(), w, max)
+}
+
+// commandText draws a command on lines of at most w columns, broken between arguments and
+// continued as a shell would. What is beyond max lines is cut; copying gives the whole.
+func commandText(t *paint.Theme, argv []string, w, max int) []string {
+	var lines []string
+	line := "$"
+	for _, arg := range argv {
+		word := safetext.Cell(repair.CommandLine([]string{arg}))
+		if safetext.Width(line)+1+safetext.Width(word) > w-2 && line != "$" {
+			lines = append(lines, line+" \\")
+			line = "   "
 		}
-		lines[i] = t.Text(paint.Accent, part)
+		line += " " + word
+	}
+	lines = append(lines, line)
+	if len(lines) > max {
+		lines = append(lines[:max-1], safetext.Cut(lines[max-1], w-1, "")+t.Glyphs.Ellipsis)
+	}
+	for i := range lines {
+		lines[i] = t.Text(paint.Accent, safetext.Cut(lines[i], w, t.Glyphs.Ellipsis))
 	}
 	return lines
 }
@@ -155,22 +188,21 @@ func (m *deedDialog) buttons(w int) string {
 		t.Text(paint.Good, "ready: tab to the button, then enter")
 }
 
-func (m *deedDialog) answerBody(w int) []string {
+// answerBody returns what became of the deed, and the way on.
+func (m *deedDialog) answerBody(w int) (middle, tail []string) {
 	t := m.d.theme
 	sign := map[AnswerKind]string{
 		AnswerDone: t.Glyphs.OK, AnswerRefused: t.Glyphs.Warning, AnswerFailed: t.Glyphs.Wrong,
 		AnswerUnknown: "?",
 	}[m.answer.Kind]
 	title := safetext.Cut(sign+" "+safetext.Cell(m.answer.Title), w, t.Glyphs.Ellipsis)
-	lines := []string{t.Text(kindRole(m.answer.Kind), title), ""}
+	middle = []string{t.Text(kindRole(m.answer.Kind), title), ""}
 	for _, text := range m.answer.Lines {
-		lines = append(lines, safetext.Wrap(safetext.Cell(text), w)...)
+		middle = append(middle, safetext.Wrap(safetext.Cell(text), w)...)
 	}
-	lines = append(lines, "")
-	lines = append(lines, m.commandLines(w)...)
 	foot := "esc close"
 	if m.answer.Kind == AnswerUnknown {
 		foot = "r do exactly the same again, which tells " + t.Glyphs.Bar + " esc close"
 	}
-	return append(lines, "", t.Text(paint.Muted, foot))
+	return middle, append(m.commandLines(w), "", t.Text(paint.Muted, foot))
 }

@@ -41,14 +41,14 @@ type view[R any] struct {
 	took    time.Duration
 	missing []inspect.Missing
 	err     error // why the last read failed; the rows are then the last good ones
+	index   map[string]int
+	digest  any // what the feed's digest made of the rows
 }
 
 // find returns the position of an identity; -1 when it is not there.
 func (v *view[R]) find(id string) int {
-	for i, it := range v.items {
-		if it.id == id {
-			return i
-		}
+	if i, ok := v.index[id]; ok {
+		return i
 	}
 	return -1
 }
@@ -66,6 +66,8 @@ type feed[R any] struct {
 	load  func(ctx context.Context) (batch[R], error)
 	id    func(*R) string
 	every time.Duration
+	// digest sums the rows up for what is drawn beside them; nil makes none.
+	digest func(items []*item[R], now time.Time) any
 
 	query atomic.Pointer[query[R]]
 	hold  atomic.Bool // keep the order of the rows that are shown
@@ -177,6 +179,13 @@ func (f *feed[R]) publish() {
 		v.items, v.held = f.keepOrder(prev.items, q)
 	} else {
 		v.items = f.arrange(q)
+	}
+	v.index = make(map[string]int, len(v.items))
+	for i, it := range v.items {
+		v.index[it.id] = i
+	}
+	if f.digest != nil {
+		v.digest = f.digest(v.items, f.d.now())
 	}
 	f.out.Store(&v)
 	f.d.notify()

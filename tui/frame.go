@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
@@ -135,7 +136,10 @@ func (r *root) age() string {
 		return ""
 	}
 	age := max(r.d.now().Sub(s.at), 0)
-	text := brief(age.Round(100*time.Millisecond)) + " ago"
+	text := fmt.Sprintf("%.1fs ago", age.Seconds())
+	if age >= time.Minute {
+		text = brief(age) + " ago"
+	}
 	if s.problem != "" {
 		return "STALE " + text
 	}
@@ -147,11 +151,11 @@ func (r *root) tabs() string {
 	var b strings.Builder
 	b.WriteString(" ")
 	for i, s := range r.screens {
-		text := fmt.Sprintf(" %d %s ", i+1, s.Title())
+		text := fmt.Sprintf("%d %s", i+1, s.Title())
 		if i == r.cur {
-			b.WriteString(t.Text(paint.ButtonFocus, text))
+			b.WriteString(t.Text(paint.ButtonFocus, "["+text+"]"))
 		} else {
-			b.WriteString(t.Text(paint.Muted, text))
+			b.WriteString(t.Text(paint.Muted, " "+text+" "))
 		}
 		b.WriteString(" ")
 	}
@@ -203,25 +207,32 @@ func (r *root) footer() string {
 	if r.top() == nil && !r.prompt.open {
 		list = append(append([]Binding(nil), r.screen().Bindings()...), r.global()...)
 	}
+	typing := r.layer().Typing()
+	if typing && r.top() == nil && !r.prompt.open {
+		list = append(list, Binding{Keys: []string{"esc"}, Help: "leave the field"})
+	}
 	var b strings.Builder
 	used := 1
 	b.WriteString(" ")
 	for _, bind := range list {
-		if bind.Quiet || len(bind.Keys) == 0 {
+		if bind.Quiet || len(bind.Keys) == 0 || typing && utf8.RuneCountInString(bind.label()) == 1 {
 			continue
 		}
 		label := bind.label()
-		w := safetext.Width(label) + 1 + safetext.Width(bind.Help) + 2
+		help := bind.Help
+		ok, _ := bind.enabled()
+		if !ok {
+			help = "(" + help + ")"
+		}
+		w := safetext.Width(label) + 1 + safetext.Width(help) + 2
 		if used+w > r.w {
 			break
 		}
 		used += w
-		ok, _ := bind.enabled()
 		if ok {
-			b.WriteString(t.Text(paint.Accent, label) + " " + t.Text(paint.Muted, bind.Help))
+			b.WriteString(t.Text(paint.Accent, label) + " " + t.Text(paint.Muted, help))
 		} else {
-			b.WriteString(t.Text(paint.Muted, label+" "+t.Glyphs.Times+bind.Help))
-			used++
+			b.WriteString(t.Text(paint.Muted, label+" "+help))
 		}
 		b.WriteString("  ")
 	}

@@ -32,11 +32,14 @@ func formLabels() [inCount][2]string {
 	}
 }
 
+// formBesideFrom is the width from which form and preview stand side by side.
+const formBesideFrom = 110
+
 // View draws the form on the left and the preview on the right, or below when it is narrow.
 func (s *grantScreen) View(w, h int) string {
 	t := s.d.theme
 	left := s.formLines
-	if w >= inspectorFrom {
+	if w >= formBesideFrom {
 		lw := w * 9 / 20
 		form, preview := left(lw-2), s.previewLines(w-lw-4)
 		bar := t.Text(paint.Muted, t.Glyphs.Bar)
@@ -47,8 +50,9 @@ func (s *grantScreen) View(w, h int) string {
 		}
 		return strings.Join(lines, "\n")
 	}
-	lines := left(w - 2)
-	lines = append(lines[:inCount+1:inCount+1], s.previewLines(w-2)...)
+	lines := append([]string(nil), left(w - 2)[1:inCount+1]...)
+	lines = append(lines, t.Text(paint.Muted, strings.Repeat(t.Glyphs.Rule, w-2)))
+	lines = append(lines, dense(s.previewLines(w - 2)[1:])...)
 	for i := range lines {
 		lines[i] = " " + safetext.Fit(lines[i], w-1, t.Glyphs.Ellipsis)
 	}
@@ -112,13 +116,8 @@ func (s *grantScreen) previewLines(w int) []string {
 		lines = append(lines, s.answerLines(*s.preview, w)...)
 	}
 	lines = append(lines, "")
-	for i, part := range safetext.Wrap(
-		"$ "+safetext.Cell(repair.CommandLine(newGrant(s.d, req).CLI())), w-2) {
-		if i > 0 {
-			part = "  " + part
-		}
-		lines = append(lines, t.Text(paint.Accent, part))
-	}
+	const max = 8
+	lines = append(lines, commandText(t, newGrant(s.d, req).CLI(), w, max)...)
 	return lines
 }
 

@@ -34,10 +34,9 @@ func wrapped(t *paint.Theme, label, value string, role paint.Role, w int) []stri
 	return lines
 }
 
-// leaseDetail writes what is known about a lease in lines of at most w columns.
-func leaseDetail(d *desk, it *leaseItem, w, h int) []string {
+// leaseVerdict writes the verdict on a lease with its evidence.
+func leaseVerdict(d *desk, it *leaseItem, w int) []string {
 	t, l := d.theme, &it.row
-	left := leftNow(l, d.now())
 	state := stateGlyph(t.Glyphs, l.Verdict.State) + " " + stateWords(l.Verdict)
 	role := stateRole(l.Verdict.State)
 	if it.gone {
@@ -52,11 +51,15 @@ func leaseDetail(d *desk, it *leaseItem, w, h int) []string {
 	for _, e := range l.Verdict.Evidence {
 		lines = append(lines, wrapped(t, e.Name, e.Finding, paint.Plain, w)...)
 	}
-	if h > 10 {
-		lines = append(lines, "")
-	}
+	return lines
+}
+
+// leaseIdentity writes who holds a lease, until when and under which token.
+func leaseIdentity(d *desk, it *leaseItem, w int) []string {
+	t, l := d.theme, &it.row
+	left := leftNow(l, d.now())
 	share := heat(t.Glyphs, l, left, d.opts.LeaseTTL)
-	lines = append(lines, pair(t, "left", leftText(l, left)+"  "+share, leftRole(l, left)))
+	lines := []string{pair(t, "left", leftText(l, left)+"  "+share, leftRole(l, left))}
 	if l.Foreign != "" {
 		lines = append(lines, pair(t, "foreign", l.Foreign, paint.Warn))
 	} else {
@@ -70,6 +73,9 @@ func leaseDetail(d *desk, it *leaseItem, w, h int) []string {
 	if l.Claims != nil {
 		text := fmt.Sprintf("%d pending, %d processing", l.Claims.Pending, l.Claims.Processing)
 		lines = append(lines, pair(t, "due", text, paint.Plain))
+	}
+	if l.Value == "" {
+		return lines
 	}
 	return append(lines, wrapped(t, "value", l.Value, paint.Muted, w)...)
 }

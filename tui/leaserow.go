@@ -237,19 +237,38 @@ func dueOf(l *inspect.Lease) int {
 	return l.Claims.Pending + l.Claims.Processing
 }
 
-// stateCounts sums up the states of the rows for the line above the list.
-func stateCounts(v *view[inspect.Lease]) string {
+// leaseSummary is what stands above the list: how many leases are in which state, and how many
+// end in each part of the next minute.
+type leaseSummary struct {
+	counts   string
+	expiries []int
+}
+
+const (
+	expiryBuckets = 20
+	expirySpan    = time.Minute
+)
+
+// summarise makes a leaseSummary. It runs in the feed's goroutine.
+func summarise(items []*leaseItem, now time.Time) any {
+	s := leaseSummary{expiries: make([]int, expiryBuckets)}
 	counts := map[inspect.State]int{}
-	for _, it := range v.items {
-		if !it.gone {
-			counts[it.row.Verdict.State]++
+	for _, it := range items {
+		if it.gone {
+			continue
+		}
+		counts[it.row.Verdict.State]++
+		if left := leftNow(&it.row, now); !it.row.NoExpiry && left < expirySpan {
+			s.expiries[left*expiryBuckets/expirySpan]++
 		}
 	}
 	var parts []string
-	for _, s := range inspect.States() {
-		if n := counts[s]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(s), "_", " ")))
+	for _, state := range inspect.States() {
+		if n := counts[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n,
+				strings.ReplaceAll(string(state), "_", " ")))
 		}
 	}
-	return strings.Join(parts, "   ")
+	s.counts = strings.Join(parts, "   ")
+	return s
 }

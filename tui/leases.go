@@ -11,17 +11,13 @@ import (
 
 	"rewardctl/inspect"
 	"rewardctl/tui/paint"
-	"rewardctl/tui/safetext"
 	"rewardctl/tui/table"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-const (
-	inspectorFrom  = 110 // columns from which the inspector stands beside the list
-	inspectorWidth = 46
-	staleAfter     = 10 * time.Second // older data is not acted upon
-)
+// staleAfter is the age from which data is not acted upon any more.
+const staleAfter = 10 * time.Second
 
 // leasesScreen lists who holds what, with the verdict on each.
 type leasesScreen struct {
@@ -44,6 +40,7 @@ func newLeasesScreen(d *desk) *leasesScreen {
 			list, err := d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{})
 			return batch[inspect.Lease]{list.Leases, list.Missing}, err
 		})
+	s.feed.digest = summarise
 	s.shown = s.feed.out.Load()
 	s.requery()
 	return s
@@ -226,50 +223,36 @@ func (s *leasesScreen) State() json.RawMessage {
 
 // View draws the summary, the list and the inspector.
 func (s *leasesScreen) View(w, h int) string {
-	t := s.d.theme
 	lines := make([]string, 0, h)
-	summary := " " + stateCounts(s.shown)
-	if s.shown.held > 0 {
-		summary = spread(summary, t.Text(paint.Warn, fmt.Sprintf("%d new leases wait  . show them ",
-			s.shown.held)), w, t.Glyphs.Ellipsis)
-	}
-	lines = append(lines, t.Text(paint.Muted, safetext.Fit(summary, w, t.Glyphs.Ellipsis)))
-	listW, listH, side := w, h-1, []string(nil)
-	selected := s.selected()
-	if s.pane && selected != nil {
-		if w >= inspectorFrom {
-			listW = w - inspectorWidth - 1
-			side = leaseDetail(s.d, selected, inspectorWidth-1, listH)
-		} else if h >= 17 {
-			side = leaseDetail(s.d, selected, w-2, 7)
-			listH -= 8
-		}
-	}
-	s.table.SetSize(listW, listH)
+	lines = append(lines, s.summaryLine(w))
 	s.table.SetData(s.data())
-	list := strings.Split(s.table.View(), "\n")
-	bar := t.Text(paint.Muted, t.Glyphs.Bar)
-	if listW < w {
-		for i := range list {
-			list[i] += bar + " " + safetext.Fit(at(side, i), inspectorWidth-1, t.Glyphs.Ellipsis)
-		}
-		return strings.Join(append(lines, list...), "\n")
+	it := s.selected()
+	if !s.pane || it == nil {
+		return strings.Join(append(lines, withInspector(s.d, s.table, w, h-1, nil)...), "\n")
 	}
-	lines = append(lines, list...)
-	if side != nil {
-		lines = append(lines, t.Text(paint.Muted, strings.Repeat(t.Glyphs.Rule, w)))
-		for i := range 7 {
-			lines = append(lines, " "+safetext.Fit(at(side, i), w-1, t.Glyphs.Ellipsis))
-		}
+	detail := func(w int) (a, b []string) {
+		return leaseVerdict(s.d, it, w), leaseIdentity(s.d, it, w)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(append(lines, withInspector(s.d, s.table, w, h-1, detail)...), "\n")
 }
 
-func at(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
+func (s *leasesScreen) summaryLine(w int) string {
+	t := s.d.theme
+	sum, _ := s.shown.digest.(leaseSummary)
+	left := " " + t.Text(paint.Muted, sum.counts)
+	right := ""
+	switch {
+	case s.shown.held > 0:
+		right = t.Text(paint.Warn, fmt.Sprintf("%d new wait: . shows them ", s.shown.held))
+	case len(sum.expiries) > 0 && len(s.shown.items) > 0:
+		label := "ending in the next minute "
+		if len(label)+len(sum.expiries)+len(sum.counts)+4 > w {
+			label = ""
+		}
+		right = t.Text(paint.Muted, label) +
+			t.Text(paint.Accent, t.Glyphs.Spark(sum.expiries)) + " "
 	}
-	return ""
+	return spread(left, right, w, t.Glyphs.Ellipsis)
 }
 
 // selected returns the lease under the cursor, or nil.

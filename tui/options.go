@@ -48,6 +48,9 @@ type Options struct {
 	// Sizes reports the size of a terminal that is no file of this system, first and after each
 	// change. Nil means that Output is asked.
 	Sizes <-chan Size
+	// Handled is called after each message of the program was handled, with what it was: a way to
+	// measure, and to wait for, what the console does. Nil is fine.
+	Handled func(msg any)
 	// Log receives the stack of a crash; nil discards it. The returned *CrashError has it too.
 	Log io.Writer
 }

@@ -103,8 +103,9 @@ func newHelp(r *root) *page {
 func helpLines(list []Binding) []string {
 	var lines []string
 	for _, b := range list {
-		keys := b.Keys
-		line := "  " + safetext.Fit(strings.Join(keys, "  "), 18, "") + "  " + b.Help
+		keys := strings.ReplaceAll(strings.Join(b.Keys, "\n"), " ", "space")
+		keys = strings.ReplaceAll(keys, "\n", "  ")
+		line := "  " + safetext.Fit(keys, 18, "") + "  " + b.Help
 		if b.Action != nil && b.Dangerous {
 			line += ", pressed alone"
 		}

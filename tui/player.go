@@ -228,33 +228,11 @@ func (s *playerScreen) View(w, h int) string {
 	t := s.d.theme
 	box := " " + t.Text(paint.Muted, "player  ") + s.search.view(t, min(w-12, 50), s.typing)
 	lines := []string{safetext.Fit(box, w, ""), safetext.Fit(s.balanceLine(), w, t.Glyphs.Ellipsis)}
-	listW, listH, side := w, h-len(lines), []string(nil)
-	e := s.selected()
-	if s.pane && e != nil {
-		if w >= inspectorFrom {
-			listW = w - inspectorWidth - 1
-			side = entryDetail(s.d, e, inspectorWidth-1)
-		} else if h >= 17 {
-			side = entryDetail(s.d, e, w-2)
-			listH -= 8
-		}
+	var detail func(w int) (a, b []string)
+	if e := s.selected(); s.pane && e != nil {
+		detail = func(w int) (a, b []string) { return entryWhat(s.d, e, w), entryHow(s.d, e, w) }
 	}
-	s.table.SetSize(listW, listH)
-	list := strings.Split(s.table.View(), "\n")
-	bar := t.Text(paint.Muted, t.Glyphs.Bar)
-	if listW < w {
-		for i := range list {
-			list[i] += bar + " " + safetext.Fit(at(side, i), inspectorWidth-1, t.Glyphs.Ellipsis)
-		}
-		return strings.Join(append(lines, list...), "\n")
-	}
-	lines = append(lines, list...)
-	if side != nil {
-		lines = append(lines, t.Text(paint.Muted, strings.Repeat(t.Glyphs.Rule, w)))
-		for i := range 7 {
-			lines = append(lines, " "+safetext.Fit(at(side, i), w-1, t.Glyphs.Ellipsis))
-		}
-	}
+	lines = append(lines, withInspector(s.d, s.table, w, h-len(lines), detail)...)
 	return strings.Join(lines, "\n")
 }
 

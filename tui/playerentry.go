@@ -20,11 +20,11 @@ func entryColumns() []table.Column {
 		{Key: "time", Title: "TIME", Min: 14, NoSort: true},
 		{Key: "outcome", Title: "WHAT", Min: 16, NoSort: true},
 		{Key: "amount", Title: "AMOUNT", Min: 9, Right: true, NoSort: true},
-		{Key: "kind", Title: "KIND", Min: 8, Flex: 1, Max: 14, NoSort: true},
-		{Key: "balance", Title: "BALANCE", Min: 9, Right: true, Priority: 3, NoSort: true},
-		{Key: "event", Title: "EVENT", Min: 20, Flex: 4, Max: 70, Priority: 1, NoSort: true},
+		{Key: "kind", Title: "KIND", Min: 8, NoSort: true},
+		{Key: "balance", Title: "BALANCE", Min: 8, Right: true, Priority: 3, NoSort: true},
+		{Key: "event", Title: "EVENT", Min: 20, Flex: 9, Max: 70, Priority: 1, NoSort: true},
 		{Key: "token", Title: "TOKEN", Min: 8, Right: true, Priority: 4, NoSort: true},
-		{Key: "actor", Title: "BY", Min: 10, Flex: 1, Max: 20, Priority: 2, NoSort: true},
+		{Key: "actor", Title: "BY", Min: 10, Flex: 1, Max: 16, Priority: 2, NoSort: true},
 	}
 }
 
@@ -142,29 +142,16 @@ func entryMatches(f filter, p *inspect.PlayerEntry) bool {
 	}, 0)
 }
 
-// entryDetail writes everything about an entry in lines of at most w columns.
-func entryDetail(d *desk, p *inspect.PlayerEntry, w int) []string {
+// entryWhat writes what an entry is about.
+func entryWhat(d *desk, p *inspect.PlayerEntry, w int) []string {
 	t := d.theme
 	lines := []string{t.Text(entryRole(p), entryGlyph(t.Glyphs, p)+" "+safetext.Cell(entryWord(p)))}
-	add := func(label, value string) {
-		if value != "" {
-			lines = append(lines, wrapped(t, label, value, paint.Plain, w)...)
-		}
-	}
+	add := adder(t, &lines, w)
 	add("", p.Detail)
-	add("time", stamp(p.At))
 	add("event", p.EventID)
 	add("amount", strings.TrimSpace(signed(p)+" "+p.Kind))
 	if p.BalanceBefore != nil && p.BalanceAfter != nil {
 		add("balance", fmt.Sprintf("%d, then %d", *p.BalanceBefore, *p.BalanceAfter))
-	}
-	add("by", p.Actor)
-	add("reason", p.Reason)
-	if p.Token > 0 {
-		add("token", fmt.Sprintf("%d of %s", p.Token, p.Owner))
-	}
-	if p.FenceToken > 0 {
-		add("fence", fmt.Sprintf("%d of %s was accepted before", p.FenceToken, p.FenceOwner))
 	}
 	if p.HaveKind != "" {
 		add("posted", fmt.Sprintf("%d %s is there under this id", p.HaveAmount, p.HaveKind))
@@ -172,10 +159,34 @@ func entryDetail(d *desk, p *inspect.PlayerEntry, w int) []string {
 	if p.Reverses != 0 {
 		add("reverses", fmt.Sprintf("ledger row %d", p.Reverses))
 	}
+	add("reason", p.Reason)
+	return lines
+}
+
+// entryHow writes by whom, when and under which token an entry came to be.
+func entryHow(d *desk, p *inspect.PlayerEntry, w int) []string {
+	var lines []string
+	add := adder(d.theme, &lines, w)
+	add("time", stamp(p.At))
+	add("by", p.Actor)
+	if p.Token > 0 {
+		add("token", fmt.Sprintf("%d of %s", p.Token, p.Owner))
+	}
+	if p.FenceToken > 0 {
+		add("fence", fmt.Sprintf("%d of %s was accepted before", p.FenceToken, p.FenceOwner))
+	}
 	add("delivery", deliveryWords(p))
 	add("command", p.Command)
 	add("row", strconv.FormatInt(p.ID, 10))
 	return lines
+}
+
+func adder(t *paint.Theme, lines *[]string, w int) func(label, value string) {
+	return func(label, value string) {
+		if value != "" {
+			*lines = append(*lines, wrapped(t, label, value, paint.Plain, w)...)
+		}
+	}
 }
 
 func deliveryWords(p *inspect.PlayerEntry) string {

@@ -114,7 +114,11 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	if r.failed {
 		return r, tea.Quit
 	}
-	return r, r.update(msg)
+	cmd = r.update(msg)
+	if r.d.opts.Handled != nil {
+		r.d.opts.Handled(msg)
+	}
+	return r, cmd
 }
 
 func (r *root) update(msg tea.Msg) tea.Cmd {
