@@ -35,8 +35,10 @@ type file struct {
 func parse(path string, content []byte) (*file, error) {
 	f := &file{path: path, contexts: map[string]map[string]value{}}
 	if len(content) > fileMax {
-		return nil, &Error{Where: path, Problem: "is larger than 1 MiB",
-			WayOut: "is it a configuration file?"}
+		return nil, &Error{
+			Where: path, Problem: "is larger than 1 MiB",
+			WayOut: "is it a configuration file?",
+		}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
@@ -46,8 +48,10 @@ func parse(path string, content []byte) (*file, error) {
 		return nil, &Error{Where: path, Problem: "is not YAML: " + err.Error()}
 	}
 	if err := decoder.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return nil, &Error{Where: path, Problem: "holds more than one document",
-			WayOut: "keep one, and separate contexts by name"}
+		return nil, &Error{
+			Where: path, Problem: "holds more than one document",
+			WayOut: "keep one, and separate contexts by name",
+		}
 	}
 	if len(doc.Content) == 0 {
 		return f, nil

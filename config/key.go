@@ -20,101 +20,181 @@ func keys() []key {
 
 func contextKeys() []key {
 	return []key{
-		{"environment", "", "word shown on every screen, such as prod; default: the context's name",
-			func(c *Context) any { return &c.Environment }},
-		{"read_only", "false", "refuse every change; on if any source says so",
-			func(c *Context) any { return &c.ReadOnly }},
-		{"protected", "false", "ask for typed confirmation; on if any source says so",
-			func(c *Context) any { return &c.Protected }},
-		{"operator", "", "who acts, recorded with every deed; default: the system's user",
-			func(c *Context) any { return &c.Operator }},
+		{
+			"environment", "", "word shown on every screen, such as prod; default: the context's name",
+			func(c *Context) any { return &c.Environment },
+		},
+		{
+			"read_only", "false", "refuse every change; on if any source says so",
+			func(c *Context) any { return &c.ReadOnly },
+		},
+		{
+			"protected", "false", "ask for typed confirmation; on if any source says so",
+			func(c *Context) any { return &c.Protected },
+		},
+		{
+			"operator", "", "who acts, recorded with every deed; default: the system's user",
+			func(c *Context) any { return &c.Operator },
+		},
 	}
 }
 
 func postgresKeys() []key {
 	return []key{
-		{"postgres.url", "", "postgres://USER@HOST:PORT/DATABASE",
-			func(c *Context) any { return &c.Postgres.URL }},
-		{"postgres.read_url", "", "server for reading, such as a replica",
-			func(c *Context) any { return &c.Postgres.ReadURL }},
-		{"postgres.schema", "public", "schema of the tables",
-			func(c *Context) any { return &c.Postgres.Schema }},
-		{"postgres.password", "", "password; better: password_file, or pgpass",
-			func(c *Context) any { return &c.Postgres.Password }},
-		{"postgres.password_file", "", "file that holds the password, mode 0600",
-			func(c *Context) any { return &c.Postgres.PasswordFile }},
-		{"postgres.pooler", "false", "a PgBouncer in transaction mode stands between",
-			func(c *Context) any { return &c.Postgres.Pooler }},
-		{"postgres.pool_max", "10", "connections at most",
-			func(c *Context) any { return &c.Postgres.PoolMax }},
-		{"postgres.connect_timeout", "2s", "per server address",
-			func(c *Context) any { return &c.Postgres.ConnectTimeout }},
-		{"postgres.insecure", "false", "accept an unverified connection over the network",
-			func(c *Context) any { return &c.Postgres.Insecure }},
+		{
+			"postgres.url", "", "postgres://USER@HOST:PORT/DATABASE",
+			func(c *Context) any { return &c.Postgres.URL },
+		},
+		{
+			"postgres.read_url", "", "server for reading, such as a replica",
+			func(c *Context) any { return &c.Postgres.ReadURL },
+		},
+		{
+			"postgres.schema", "public", "schema of the tables",
+			func(c *Context) any { return &c.Postgres.Schema },
+		},
+		{
+			"postgres.password", "", "password; better: password_file, or pgpass",
+			func(c *Context) any { return &c.Postgres.Password },
+		},
+		{
+			"postgres.password_file", "", "file that holds the password, mode 0600",
+			func(c *Context) any { return &c.Postgres.PasswordFile },
+		},
+		{
+			"postgres.pooler", "false", "a PgBouncer in transaction mode stands between",
+			func(c *Context) any { return &c.Postgres.Pooler },
+		},
+		{
+			"postgres.pool_max", "10", "connections at most",
+			func(c *Context) any { return &c.Postgres.PoolMax },
+		},
+		{
+			"postgres.connect_timeout", "2s", "per server address",
+			func(c *Context) any { return &c.Postgres.ConnectTimeout },
+		},
+		{
+			"postgres.insecure", "false", "accept an unverified connection over the network",
+			func(c *Context) any { return &c.Postgres.Insecure },
+		},
 	}
 }
 
 func redisKeys() []key {
 	return []key{
-		{"redis.addrs", "", "HOST:PORT, several for sentinels or a cluster",
-			func(c *Context) any { return &c.Redis.Addrs }},
-		{"redis.master_name", "", "makes the addresses those of sentinels",
-			func(c *Context) any { return &c.Redis.MasterName }},
-		{"redis.cluster", "false", "a single address is a node of a cluster",
-			func(c *Context) any { return &c.Redis.Cluster }},
-		{"redis.username", "", "ACL user",
-			func(c *Context) any { return &c.Redis.Username }},
-		{"redis.password", "", "password; better: password_file",
-			func(c *Context) any { return &c.Redis.Password }},
-		{"redis.password_file", "", "file that holds the password, mode 0600",
-			func(c *Context) any { return &c.Redis.PasswordFile }},
-		{"redis.sentinel_username", "", "ACL user of the sentinels",
-			func(c *Context) any { return &c.Redis.SentinelUsername }},
-		{"redis.sentinel_password", "", "password of the sentinels",
-			func(c *Context) any { return &c.Redis.SentinelPassword }},
-		{"redis.sentinel_password_file", "", "file that holds it, mode 0600",
-			func(c *Context) any { return &c.Redis.SentinelPasswordFile }},
-		{"redis.db", "0", "database number; 0 on a cluster",
-			func(c *Context) any { return &c.Redis.DB }},
-		{"redis.tls", "false", "encrypt and verify, TLS 1.2 or newer",
-			func(c *Context) any { return &c.Redis.TLS }},
-		{"redis.tls_ca_file", "", "certificates to trust instead of the system's",
-			func(c *Context) any { return &c.Redis.TLSCAFile }},
-		{"redis.tls_server_name", "", "name to expect instead of the address's",
-			func(c *Context) any { return &c.Redis.TLSServerName }},
-		{"redis.pool_max", "10", "connections per server at most",
-			func(c *Context) any { return &c.Redis.PoolMax }},
-		{"redis.dial_timeout", "1s", "per try to connect",
-			func(c *Context) any { return &c.Redis.DialTimeout }},
-		{"redis.insecure", "false", "accept a network connection without TLS",
-			func(c *Context) any { return &c.Redis.Insecure }},
+		{
+			"redis.addrs", "", "HOST:PORT, several for sentinels or a cluster",
+			func(c *Context) any { return &c.Redis.Addrs },
+		},
+		{
+			"redis.master_name", "", "makes the addresses those of sentinels",
+			func(c *Context) any { return &c.Redis.MasterName },
+		},
+		{
+			"redis.cluster", "false", "a single address is a node of a cluster",
+			func(c *Context) any { return &c.Redis.Cluster },
+		},
+		{
+			"redis.username", "", "ACL user",
+			func(c *Context) any { return &c.Redis.Username },
+		},
+		{
+			"redis.password", "", "password; better: password_file",
+			func(c *Context) any { return &c.Redis.Password },
+		},
+		{
+			"redis.password_file", "", "file that holds the password, mode 0600",
+			func(c *Context) any { return &c.Redis.PasswordFile },
+		},
+		{
+			"redis.sentinel_username", "", "ACL user of the sentinels",
+			func(c *Context) any { return &c.Redis.SentinelUsername },
+		},
+		{
+			"redis.sentinel_password", "", "password of the sentinels",
+			func(c *Context) any { return &c.Redis.SentinelPassword },
+		},
+		{
+			"redis.sentinel_password_file", "", "file that holds it, mode 0600",
+			func(c *Context) any { return &c.Redis.SentinelPasswordFile },
+		},
+		{
+			"redis.db", "0", "database number; 0 on a cluster",
+			func(c *Context) any { return &c.Redis.DB },
+		},
+		{
+			"redis.tls", "false", "encrypt and verify, TLS 1.2 or newer",
+			func(c *Context) any { return &c.Redis.TLS },
+		},
+		{
+			"redis.tls_ca_file", "", "certificates to trust instead of the system's",
+			func(c *Context) any { return &c.Redis.TLSCAFile },
+		},
+		{
+			"redis.tls_server_name", "", "name to expect instead of the address's",
+			func(c *Context) any { return &c.Redis.TLSServerName },
+		},
+		{
+			"redis.pool_max", "10", "connections per server at most",
+			func(c *Context) any { return &c.Redis.PoolMax },
+		},
+		{
+			"redis.dial_timeout", "1s", "per try to connect",
+			func(c *Context) any { return &c.Redis.DialTimeout },
+		},
+		{
+			"redis.insecure", "false", "accept a network connection without TLS",
+			func(c *Context) any { return &c.Redis.Insecure },
+		},
 	}
 }
 
 func otherKeys() []key {
 	return []key{
-		{"lease.prefix", "rewardctl:", "opens every Redis key; the same for all workers",
-			func(c *Context) any { return &c.Lease.Prefix }},
-		{"lease.ttl", "30s", "how long a lease lasts without renewal",
-			func(c *Context) any { return &c.Lease.TTL }},
-		{"lease.margin", "0s", "taken off the trusted time; 0s means a tenth of ttl",
-			func(c *Context) any { return &c.Lease.Margin }},
-		{"lease.fence_idle", "168h", "how long an unused token counter is kept",
-			func(c *Context) any { return &c.Lease.FenceIdle }},
-		{"lease.history_max", "64", "events kept per resource",
-			func(c *Context) any { return &c.Lease.HistoryMax }},
-		{"lease.shards", "16", "index keys; the same for all workers",
-			func(c *Context) any { return &c.Lease.Shards }},
-		{"limits.amount_max", "1000000", "highest amount of one grant",
-			func(c *Context) any { return &c.Limits.AmountMax }},
-		{"limits.batch_max", "1000", "items in one transaction",
-			func(c *Context) any { return &c.Limits.BatchMax }},
-		{"ui.refresh", "1s", "time between two reads of what is on the screen",
-			func(c *Context) any { return &c.UI.Refresh }},
-		{"ui.ascii", "false", "draw with ASCII only",
-			func(c *Context) any { return &c.UI.ASCII }},
-		{"ui.home", "leases", "screen to open with: leases, player or grant",
-			func(c *Context) any { return &c.UI.Home }},
+		{
+			"lease.prefix", "rewardctl:", "opens every Redis key; the same for all workers",
+			func(c *Context) any { return &c.Lease.Prefix },
+		},
+		{
+			"lease.ttl", "30s", "how long a lease lasts without renewal",
+			func(c *Context) any { return &c.Lease.TTL },
+		},
+		{
+			"lease.margin", "0s", "taken off the trusted time; 0s means a tenth of ttl",
+			func(c *Context) any { return &c.Lease.Margin },
+		},
+		{
+			"lease.fence_idle", "168h", "how long an unused token counter is kept",
+			func(c *Context) any { return &c.Lease.FenceIdle },
+		},
+		{
+			"lease.history_max", "64", "events kept per resource",
+			func(c *Context) any { return &c.Lease.HistoryMax },
+		},
+		{
+			"lease.shards", "16", "index keys; the same for all workers",
+			func(c *Context) any { return &c.Lease.Shards },
+		},
+		{
+			"limits.amount_max", "1000000", "highest amount of one grant",
+			func(c *Context) any { return &c.Limits.AmountMax },
+		},
+		{
+			"limits.batch_max", "1000", "items in one transaction",
+			func(c *Context) any { return &c.Limits.BatchMax },
+		},
+		{
+			"ui.refresh", "1s", "time between two reads of what is on the screen",
+			func(c *Context) any { return &c.UI.Refresh },
+		},
+		{
+			"ui.ascii", "false", "draw with ASCII only",
+			func(c *Context) any { return &c.UI.ASCII },
+		},
+		{
+			"ui.home", "leases", "screen to open with: leases, player or grant",
+			func(c *Context) any { return &c.UI.Home },
+		},
 	}
 }
 

@@ -132,12 +132,16 @@ func (l *loader) readFile() (*file, error) {
 		return &file{path: path}, nil
 	}
 	if err != nil {
-		return nil, &Error{Where: path, Problem: "cannot be read: " + reason(err),
-			WayOut: "name the file with --config"}
+		return nil, &Error{
+			Where: path, Problem: "cannot be read: " + reason(err),
+			WayOut: "name the file with --config",
+		}
 	}
 	if !info.Mode().IsRegular() || info.Size() > fileMax {
-		return nil, &Error{Where: path, Problem: "is not a file of up to 1 MiB",
-			WayOut: "name the file with --config"}
+		return nil, &Error{
+			Where: path, Problem: "is not a file of up to 1 MiB",
+			WayOut: "name the file with --config",
+		}
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -229,8 +233,10 @@ func (l *loader) pick(f *file) (string, error) {
 	case name == "" && len(f.order) == 1:
 		return f.order[0], nil
 	case name == "":
-		return "", &Error{Where: f.path, Problem: "holds several contexts and no current_context",
-			WayOut: "choose one with --context: " + strings.Join(f.order, ", ")}
+		return "", &Error{
+			Where: f.path, Problem: "holds several contexts and no current_context",
+			WayOut: "choose one with --context: " + strings.Join(f.order, ", "),
+		}
 	}
 	if _, known := f.contexts[name]; known {
 		return name, nil

@@ -71,13 +71,17 @@ func (r Redis) tlsConfig() (*tls.Config, error) {
 	}
 	pem, err := os.ReadFile(r.TLSCAFile)
 	if err != nil {
-		return nil, &Error{Key: "redis.tls_ca_file", Value: r.TLSCAFile,
-			Problem: "cannot be read: " + reason(err)}
+		return nil, &Error{
+			Key: "redis.tls_ca_file", Value: r.TLSCAFile,
+			Problem: "cannot be read: " + reason(err),
+		}
 	}
 	c.RootCAs = x509.NewCertPool()
 	if !c.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, &Error{Key: "redis.tls_ca_file", Value: r.TLSCAFile,
-			Problem: "holds no certificate", WayOut: "name a file in PEM form"}
+		return nil, &Error{
+			Key: "redis.tls_ca_file", Value: r.TLSCAFile,
+			Problem: "holds no certificate", WayOut: "name a file in PEM form",
+		}
 	}
 	return c, nil
 }

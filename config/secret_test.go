@@ -71,14 +71,22 @@ func TestWhereAPostgresPasswordComesFrom(t *testing.T) {
 		{"none", inA("postgres: {url: " + plain + "}"), "", ""},
 		{"in the URL", inA("postgres: {url: " + full + "}"), "", canary},
 		{"in the file", inA("postgres: {url: " + plain + ", password: p1}"), "", "p1"},
-		{"a file of its own",
-			inA("postgres: {url: " + plain + ", password_file: " + path + "}"), "", "from-file"},
-		{"better than the URL",
-			inA("postgres: {url: " + full + ", password_file: " + path + "}"), "", "from-file"},
-		{"environment over file", inA("postgres: {url: " + plain + ", password_file: " + path + "}"),
-			"REWARDCTL_POSTGRES_PASSWORD=env", "env"},
-		{"URL of the environment over file", inA("postgres: {password_file: " + path + "}"),
-			"REWARDCTL_POSTGRES_URL=" + full, canary},
+		{
+			"a file of its own",
+			inA("postgres: {url: " + plain + ", password_file: " + path + "}"), "", "from-file",
+		},
+		{
+			"better than the URL",
+			inA("postgres: {url: " + full + ", password_file: " + path + "}"), "", "from-file",
+		},
+		{
+			"environment over file", inA("postgres: {url: " + plain + ", password_file: " + path + "}"),
+			"REWARDCTL_POSTGRES_PASSWORD=env", "env",
+		},
+		{
+			"URL of the environment over file", inA("postgres: {password_file: " + path + "}"),
+			"REWARDCTL_POSTGRES_URL=" + full, canary,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
