@@ -106,15 +106,18 @@ func (e *Engine) bound(ctx context.Context) (context.Context, context.CancelFunc
 
 var errLeaseSlow = errors.New("reading the fences and acquiring the leases took too long")
 
+var errSendSlow = errors.New("the transaction took too long")
+
 // errTrustEnded is the cause of a grant that was cut short because its lease ran out.
 var errTrustEnded = errors.New("the lease can no longer be trusted")
 
-// sendContext limits a transaction to the time its leases may be trusted.
+// sendContext limits a transaction to the time its leases may be trusted. Leases that the caller
+// vouches for have no such time; the bound then only keeps a dead connection from hanging it.
 func (e *Engine) sendContext(
 	ctx context.Context, until time.Time,
 ) (context.Context, context.CancelFunc) {
 	if until.IsZero() {
-		return context.WithCancel(ctx)
+		return context.WithTimeoutCause(ctx, vouchedFor, errSendSlow)
 	}
 	// The distance is computed on the engine's clock and applied as a timeout, so that an
 	// injected clock works and the system's wall clock plays no part.

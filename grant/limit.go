@@ -21,6 +21,8 @@ const (
 	sendTries       = 5                // attempts of a transaction that deadlocks or serialises
 	sendPause       = 10 * time.Millisecond
 	resolveFor      = 10 * time.Second // how long a lost answer is asked after
+	resolveTryFor   = 3 * time.Second  // one try of it
+	vouchedFor      = 10 * time.Second // bound of a transaction under leases without a deadline
 	resolvePause    = 50 * time.Millisecond
 	resolvePauseMax = time.Second
 	heldPause       = 5 * time.Millisecond // first pause before a held lease is asked for again

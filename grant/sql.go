@@ -13,4 +13,6 @@ var (
 	grantBatchSQL string
 	//go:embed sql/grant_commit.sql
 	grantCommitSQL string
+	//go:embed sql/grant_rollback.sql
+	grantRollbackSQL string
 )

@@ -128,10 +128,13 @@ func (e *Engine) resolve(ctx context.Context, s *sending) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), resolveFor,
 		errors.New("the answer of PostgreSQL was lost and it could not be reached again"))
 	defer cancel()
+	// What cut this connection may have cut the pool's idle ones without a word, and each of them
+	// would cost a try.
+	e.pool.Reset()
 	pause := resolvePause
 	for {
 		e.opt.OnStep(StepResolve)
-		answers, _, err := e.transact(ctx, s, true)
+		answers, err := e.transactAgain(ctx, s)
 		if err == nil {
 			s.deliver(answers)
 			return
@@ -147,6 +150,15 @@ func (e *Engine) resolve(ctx context.Context, s *sending) {
 		}
 		pause = min(2*pause, resolvePauseMax)
 	}
+}
+
+// transactAgain is one try to learn a lost answer. Its own bound leaves time for another.
+func (e *Engine) transactAgain(ctx context.Context, s *sending) ([]answer, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, resolveTryFor,
+		errors.New("PostgreSQL did not answer in time"))
+	defer cancel()
+	answers, _, err := e.transact(ctx, s, true)
+	return answers, err
 }
 
 // answer is one row of reward_grant.
@@ -187,10 +199,18 @@ func (e *Engine) transact(ctx context.Context, s *sending, again bool) ([]answer
 		err = closeErr
 	}
 	if err != nil {
+		if conn.Conn().PgConn().TxStatus() == txFailed {
+			// The error skipped the COMMIT. A connection that is still inside a transaction
+			// would be thrown away, and the next try would have to open a new one.
+			_, _ = conn.Exec(ctx, grantRollbackSQL)
+		}
 		return nil, judge(err), err
 	}
 	return answers, noEffect, nil
 }
+
+// txFailed is the protocol's sign for a session inside a failed transaction.
+const txFailed = 'E'
 
 func readAnswers(replies pgx.BatchResults, n int) ([]answer, error) {
 	if _, err := replies.Exec(); err != nil {

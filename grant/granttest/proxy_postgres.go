@@ -31,8 +31,13 @@ func SQL(piece string) func(Frame) bool {
 // Commit matches a COMMIT statement: its request, and its answer only if the server really
 // committed (a COMMIT of a failed transaction is answered with ROLLBACK).
 func Commit(f Frame) bool {
-	word := strings.ToUpper(strings.Trim(f.SQL, " ;\r\n\t"))
-	return word == "COMMIT" && (f.Tag == "" || f.Tag == "COMMIT")
+	var words []string
+	for line := range strings.Lines(f.SQL) {
+		code, _, _ := strings.Cut(line, "--")
+		words = append(words, strings.Fields(code)...)
+	}
+	word := strings.TrimSuffix(strings.Join(words, " "), ";")
+	return strings.EqualFold(word, "commit") && (f.Tag == "" || f.Tag == "COMMIT")
 }
 
 // Message types of the protocol that matter here; a letter means something else in each

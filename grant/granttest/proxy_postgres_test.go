@@ -60,7 +60,7 @@ func write(ctx context.Context, conn *pgx.Conn, word string) error {
 	batch := &pgx.Batch{}
 	batch.Queue("begin")
 	batch.Queue("insert into note (word) values ($1) returning word", word)
-	batch.Queue("commit")
+	batch.Queue("-- purpose: end the transaction\ncommit")
 	return conn.SendBatch(ctx, batch).Close()
 }
 
