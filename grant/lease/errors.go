@@ -57,7 +57,8 @@ func judge(err error) verdict {
 		return verdict{again: passing(code(reply.Error()))}
 	}
 	var unsent *unsentError
-	if errors.As(err, &unsent) {
+	var damaged *DamagedError
+	if errors.As(err, &unsent) || errors.As(err, &damaged) {
 		return verdict{}
 	}
 	var op *net.OpError

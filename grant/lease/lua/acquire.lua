@@ -34,14 +34,15 @@ for i = 1, n do
 	local value, counter = stored[2 * i - 1], stored[2 * i]
 	local entry, token, answer
 	if not value then
-		local highest = 0
+		local highest = tonumber(ARGV[at + 1])
 		if counter then
-			highest = #counter <= 16 and string.find(counter, '^%d+$') and tonumber(counter)
+			if #counter > 16 or not string.find(counter, '^%d+$') then
+				highest = math.huge
+			else
+				highest = math.max(highest, tonumber(counter))
+			end
 		end
-		if highest then
-			highest = math.max(highest, tonumber(ARGV[at + 1]))
-		end
-		if not highest or highest >= 9007199254740991 then
+		if highest >= 9007199254740991 then
 			answer = 'd' .. (counter or ARGV[at + 1])
 		else
 			token = string.format('%.0f', highest + 1)
@@ -78,7 +79,11 @@ for i = 1, n do
 		end
 		if not counted or counted.err then
 			call('DEL', lock)
-			answer = counted and 'e' .. counted.err or 'd(' .. call('TYPE', fence).ok .. ')'
+			if counted then
+				answer = 'e' .. counted.err
+			else
+				answer = 'd(' .. call('TYPE', fence).ok .. ')'
+			end
 		else
 			answer = 'a' .. token
 			if keep ~= '0' then

@@ -30,7 +30,11 @@ for i = 1, n do
 	else
 		-- MGET also answers nothing for data of another type.
 		local kind = call('TYPE', names[i]).ok
-		out[i] = kind == 'none' and 'g' or 't' .. kind
+		if kind == 'none' then
+			out[i] = 'g'
+		else
+			out[i] = 't' .. kind
+		end
 	end
 	-- A member names one acquisition, so nobody else's entry can be meant.
 	local shard = ARGV[at + 2]

@@ -46,7 +46,11 @@ for i = 1, n do
 	else
 		-- MGET also answers nothing for data of another type.
 		local kind = call('TYPE', names[i]).ok
-		out[i] = kind == 'none' and 'g' or 't' .. kind
+		if kind == 'none' then
+			out[i] = 'g'
+		else
+			out[i] = 't' .. kind
+		end
 	end
 end
 -- Heals an entry that was lost with its server. NX keeps the score of one that is there.
