@@ -97,9 +97,9 @@ type InvalidRowsError struct {
 
 // Error counts the rows.
 func (e *InvalidRowsError) Error() string {
-	return fmt.Sprintf("%s: %d of %d rows are invalid, so nothing was granted; "+
+	return fmt.Sprintf("%s: %d of %s cannot be granted, so nothing was granted; "+
 		"correct them, or grant only the good ones with --skip-invalid", e.Name,
-		e.Check.Refused, e.Check.Rows)
+		e.Check.Refused, plural(e.Check.Rows, "row"))
 }
 
 // StoppedError says that a run ended before the last row. What was granted stays granted.
@@ -113,8 +113,12 @@ type StoppedError struct {
 
 // Error says how far the run came, why it stopped and how to go on.
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("%s: stopped after %d of %d rows: %v; %s", e.Name, e.Done, e.Rows, e.Cause,
-		e.GoOn)
+	text := fmt.Sprintf("%s: stopped after %d of %s: %v", e.Name, e.Done, plural(e.Rows, "row"),
+		e.Cause)
+	if e.GoOn != "" {
+		text += "; " + e.GoOn
+	}
+	return text
 }
 
 // Unwrap returns the cause.

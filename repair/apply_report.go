@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -223,6 +224,14 @@ func (r *ApplyReport) goOn() string {
 	if r.DryRun {
 		return "look again"
 	}
-	return fmt.Sprintf("apply the same file again for the %d rows left: what is granted answers "+
-		"replayed and is not granted twice", open)
+	return fmt.Sprintf("apply the same file again for the %s left: what is granted answers "+
+		"replayed and is not granted twice", plural(open, "row"))
+}
+
+// plural reads "1 row" and "2 rows".
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
 }

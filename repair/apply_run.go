@@ -21,6 +21,8 @@ type applyRun struct {
 
 	heads map[int]headAnswer // by line: the answers of rows that later rows repeat
 	stop  error              // why the run stops; nil while it goes on
+
+	unwritten error // the first failure to write the result; nothing is written after it
 }
 
 // headAnswer is what the duplicates of a row answer too.
@@ -61,9 +63,7 @@ func (r *applyRun) rows(ctx context.Context) error {
 		if r.stop != nil && r.result == nil && r.opt.OnLine == nil {
 			return r.stop // nobody wants to know about rows that are not run
 		}
-		if err := r.batch(ctx, b.rows); err != nil {
-			return err
-		}
+		r.batch(ctx, b.rows)
 	}
 	return r.stop
 }
@@ -100,9 +100,9 @@ func (r *applyRun) read(ctx context.Context, out chan<- readBatch) {
 	}
 }
 
-// batch decides the rows of one batch and writes their lines. The error says that the result
-// could not be written; a stop is noted in r.stop.
-func (r *applyRun) batch(ctx context.Context, rows []batchfile.Row) error {
+// batch decides the rows of one batch and writes their lines. Why the run must stop after it is
+// noted in r.stop; the lines of the batch are counted all the same.
+func (r *applyRun) batch(ctx context.Context, rows []batchfile.Row) {
 	var results []grant.Result
 	if r.stop == nil {
 		var requests []grant.Request
@@ -120,17 +120,15 @@ func (r *applyRun) batch(ctx context.Context, rows []batchfile.Row) error {
 			answer = &results[next]
 			next++
 		}
-		if err := r.line(r.judge(row, answer)); err != nil {
-			return err
-		}
+		r.line(r.judge(row, answer))
 	}
-	if r.result != nil {
-		if err := r.result.flush(); err != nil {
-			return err
-		}
+	if r.result != nil && r.unwritten == nil {
+		r.unwritten = r.result.flush()
+	}
+	if r.stop == nil {
+		r.stop = r.unwritten
 	}
 	r.progress()
-	return nil
 }
 
 // runs reports whether the row goes to the engine.
@@ -292,15 +290,14 @@ func (r *applyRun) judge(row batchfile.Row, answer *grant.Result) ApplyLine {
 }
 
 // line counts and writes one line.
-func (r *applyRun) line(line ApplyLine) error {
+func (r *applyRun) line(line ApplyLine) {
 	r.report.take(line, r.opt.KeepMax)
 	if r.opt.OnLine != nil {
 		r.opt.OnLine(line)
 	}
-	if r.result == nil {
-		return nil
+	if r.result != nil && r.unwritten == nil {
+		r.unwritten = r.result.write(line)
 	}
-	return r.result.write(line)
 }
 
 func (r *applyRun) progress() {

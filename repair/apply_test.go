@@ -204,7 +204,7 @@ func TestPoisonedRowDoesNotStopTheRun(t *testing.T) {
 		t.Fatalf("%v, %s", err, words(lines))
 	}
 	mustContain(t, lines[1].Detail, "out of range")
-	mustContain(t, report.GoOn, "1 rows")
+	mustContain(t, report.GoOn, "1 row left")
 }
 
 // B30 for files: an answer that was lost is asked after; what stays unknown is listed apart.

@@ -181,13 +181,14 @@ func (v *validation) wholeFile() []Warning {
 	}
 	if v.random.count > 0 {
 		out = append(out, Warning{Field: "reward_event_id", Text: fmt.Sprintf(
-			"%d event ids contain a random text or a point in time (the first on line %d): the "+
-				"same reward under a new id is paid again", v.random.count, v.random.line)})
+			"event ids contain a random text or a point in time, %d in all, the first on line %d: "+
+				"the same reward under a new id is paid again", v.random.count, v.random.line)})
 	}
 	if v.marks.count > 0 && !v.file.layout.marked {
 		out = append(out, Warning{Text: fmt.Sprintf(
-			"%d cells begin with an apostrophe before = + - or @, the text mark of spreadsheets; it "+
-				"is not part of the id (the first on line %d)", v.marks.count, v.marks.line)})
+			"cells begin with an apostrophe before = + - or @, %d in all, the first on line %d: "+
+				"it is the text mark of spreadsheets and not part of the id",
+			v.marks.count, v.marks.line)})
 	}
 	for _, k := range v.check.Kinds {
 		if k.Total == math.MaxInt64 {

@@ -26,7 +26,7 @@ type Check struct {
 	Warnings     []Warning // those about the whole file, then the first others by line
 	WarningCount int
 
-	// Summary is about the good rows only.
+	// What follows sums up the good rows only.
 	Players      int // different players
 	PlayersTwice int // players that more than one good row names
 	Kinds        []KindTotal
@@ -145,7 +145,7 @@ func (v *validation) take(s *scanner) error {
 	if v.check.Rows > v.file.opt.RowsMax || s.start > math.MaxUint32 {
 		return &FileError{
 			Line: s.start, WayOut: "split the file",
-			Problem: fmt.Sprintf("it has more than %d rows", v.file.opt.RowsMax),
+			Problem: fmt.Sprintf("it has more than %d data rows", v.file.opt.RowsMax),
 		}
 	}
 	v.sums = append(v.sums, checksum(s, v.crc))
