@@ -273,7 +273,7 @@ func TestRowUnderTheCursorKeepsItsIdentity(t *testing.T) {
 	c.See("20 new wait")
 	onRow(c, "reward:player-42")
 	c.World.Drop("reward:player-42")
-	c.See("gone")
+	c.See("○ gone")
 	onRow(c, "reward:player-42")
 	c.Press("R")
 	c.See("this lease is gone already")

@@ -11,6 +11,7 @@ import (
 
 	"rewardctl/inspect"
 	"rewardctl/tui/paint"
+	"rewardctl/tui/safetext"
 	"rewardctl/tui/table"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -18,6 +19,8 @@ import (
 
 // staleAfter is the age from which data is not acted upon any more.
 const staleAfter = 10 * time.Second
+
+const notRead = "leases could not be read"
 
 // leasesScreen lists who holds what, with the verdict on each.
 type leasesScreen struct {
@@ -85,7 +88,7 @@ func (s *leasesScreen) heard(v *view[inspect.Lease]) {
 	switch {
 	case v.err != nil && s.shown.err == nil:
 		s.d.health.failed(v.err)
-		s.d.say(Erred, "leases could not be read", v.err.Error())
+		s.d.say(Erred, notRead, v.err.Error())
 	case v.err != nil:
 		s.d.health.failed(v.err)
 	default:
@@ -94,6 +97,10 @@ func (s *leasesScreen) heard(v *view[inspect.Lease]) {
 			s.d.say(Erred, v.missing[0].String())
 		}
 		if s.shown.err != nil || len(v.missing) == 0 && len(s.shown.missing) > 0 {
+			s.d.messages.over(notRead)
+			for _, m := range s.shown.missing {
+				s.d.messages.over(safetext.Cell(m.String()))
+			}
 			s.d.say(Info, "everything answers again")
 		}
 	}

@@ -73,6 +73,13 @@ func (m *messages) dismiss() bool {
 	return true
 }
 
+// over takes a message away that is no longer true.
+func (m *messages) over(text string) {
+	if m.current != nil && m.current.text == text {
+		m.current = nil
+	}
+}
+
 // lastError returns the newest warning or error in the log, or nil.
 func (m *messages) lastError() *message {
 	for i := len(m.log) - 1; i >= 0; i-- {
