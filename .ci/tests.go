@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"rewardctl/config/embedded"
+)
+
+// testLimit bounds the tests of one package.
+const testLimit = 8 * time.Minute
+
+// event is a line of `go test -json`.
+type event struct {
+	Action      string
+	Package     string
+	ImportPath  string // of build-output
+	FailedBuild string
+	Test        string
+	Output      string
+	Elapsed     float64
+}
+
+// runTests runs every test with the race detector, on one PostgreSQL and one Redis that all
+// packages share, and counts them.
+func runTests(ctx context.Context, out io.Writer, c *counts) (err error) {
+	servers, stop, err := startServers(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	args := append([]string{"test", "-race", "-json", "-timeout", testLimit.String()},
+		packages()...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), servers...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s := newScore(out, c)
+	s.read(events)
+	err = cmd.Wait()
+	s.slowest(out)
+	if err != nil {
+		return fmt.Errorf("%sgo test: %w", complaints.String(), err)
+	}
+	return nil
+}
+
+// startServers starts the servers for tests and returns the variables that name them.
+func startServers(ctx context.Context) ([]string, func() error, error) {
+	pg, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{
+		Settings: map[string]string{"max_connections": "500"},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	rd, err := embedded.StartRedis(ctx, embedded.RedisOptions{})
+	if err != nil {
+		return nil, nil, errors.Join(err, pg.Stop())
+	}
+	return []string{"REWARDCTL_TEST_POSTGRES=" + pg.URL(), "REWARDCTL_TEST_REDIS=" + rd.Addr()},
+		func() error { return errors.Join(pg.Stop(), rd.Stop()) }, nil
+}
+
+// score follows the events of all packages: one line per package, and everything a failed test
+// wrote.
+type score struct {
+	out    io.Writer
+	counts *counts
+	output map[string][]string // by package and test
+	failed map[string][]string // failed tests by package, in order
+	passed map[string]int      // passed tests by package
+	times  []timed
+}
+
+type timed struct {
+	name    string
+	seconds float64
+}
+
+func newScore(out io.Writer, c *counts) *score {
+	return &score{
+		out: out, counts: c, output: map[string][]string{},
+		failed: map[string][]string{}, passed: map[string]int{},
+	}
+}
+
+func (s *score) read(events io.Reader) {
+	lines := bufio.NewReader(events)
+	for {
+		line, err := lines.ReadString('\n')
+		var e event
+		if json.Unmarshal([]byte(line), &e) == nil {
+			s.take(e)
+		} else if strings.TrimSpace(line) != "" {
+			fmt.Fprint(s.out, line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// take notes one event.
+func (s *score) take(e event) {
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "output":
+		s.output[key] = append(s.output[key], e.Output)
+	case "build-output":
+		s.output[e.ImportPath] = append(s.output[e.ImportPath], e.Output)
+	case "pass", "fail", "skip":
+		if e.Test == "" {
+			s.closePackage(e)
+			return
+		}
+		s.times = append(s.times, timed{key, e.Elapsed})
+		if e.Action == "pass" {
+			s.counts.passed++
+			s.passed[e.Package]++
+			delete(s.output, key)
+			return
+		}
+		// A skipped test is one that did not pass.
+		s.counts.failed++
+		s.failed[e.Package] = append(s.failed[e.Package], e.Test)
+	}
+}
+
+// closePackage prints a package's line, and all that its failed tests wrote.
+func (s *score) closePackage(e event) {
+	failed := s.failed[e.Package]
+	if e.Action != "fail" && len(failed) == 0 {
+		if s.passed[e.Package] > 0 {
+			fmt.Fprintf(s.out, "     %-34s %4d tests %6.1fs\n", e.Package, s.passed[e.Package],
+				e.Elapsed)
+		}
+		return
+	}
+	fmt.Fprintf(s.out, "FAIL %-34s %4d of %d tests failed\n", e.Package, len(failed),
+		len(failed)+s.passed[e.Package])
+	for _, test := range failed {
+		fmt.Fprint(s.out, strings.Join(s.output[e.Package+" "+test], ""))
+	}
+	if len(failed) == 0 {
+		// It did not even get to its tests, or fell over between them.
+		s.counts.failed++
+		for _, key := range []string{e.FailedBuild, e.Package + " "} {
+			fmt.Fprint(s.out, strings.Join(s.output[key], ""))
+		}
+		for key, lines := range s.output {
+			if strings.HasPrefix(key, e.Package+" ") && key != e.Package+" " {
+				fmt.Fprint(s.out, strings.Join(lines, ""))
+			}
+		}
+	}
+}
+
+// slowest names the tests that took longest, which is where a slow run can be mended.
+func (s *score) slowest(out io.Writer) {
+	slices.SortFunc(s.times, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+	for _, t := range s.times[:min(3, len(s.times))] {
+		if t.seconds > 10 {
+			fmt.Fprintf(out, "     slow: %s %.1fs\n", t.name, t.seconds)
+		}
+	}
+}
