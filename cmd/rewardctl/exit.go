@@ -197,11 +197,19 @@ func ruleBackend(err error) (problem, bool) {
 	if !errors.As(err, &b) {
 		return problem{}, false
 	}
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return refusedBy(answer, b.Op, err), true
+	}
 	return unavailable(b.Backend, b.Op, b.Err), true
 }
 
-// ruleServer knows the driver's own error for a PostgreSQL that cannot be reached.
+// ruleServer knows the drivers' own errors for a server that answers no or not at all.
 func ruleServer(err error) (problem, bool) {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return refusedBy(answer, "ask", err), true
+	}
 	var c *pgconn.ConnectError
 	if errors.As(err, &c) {
 		return unavailable(grant.PostgreSQL, "connect", c.Unwrap()), true
@@ -214,6 +222,30 @@ func ruleServer(err error) (problem, bool) {
 		}, true
 	}
 	return problem{}, false
+}
+
+// refusedBy tells apart why PostgreSQL answered with an error, by the code of the answer.
+func refusedBy(answer *pgconn.PgError, op string, err error) problem {
+	p := problem{
+		exit: exitFailure, backend: string(grant.PostgreSQL), cause: err,
+		message: fmt.Sprintf("PostgreSQL refused (%s): %s (%s)", op, answer.Message, answer.Code),
+		wayOut:  answer.Hint,
+	}
+	switch class := answer.Code[:min(2, len(answer.Code))]; {
+	case contains([]string{"42P01", "42883", "3F000", "42703"}, answer.Code):
+		p.exit = exitPrecondition
+		p.wayOut = "the tables are not there or too old; run: rewardctl migrate up"
+	case class == "28" || answer.Code == "3D000":
+		p.exit = exitUsage
+		p.wayOut = "check user, password and database with: rewardctl config show"
+	case answer.Code == "42501":
+		p.exit = exitDenied
+		p.wayOut = "the database account may not do this; use another one"
+	case class == "08", class == "53", class == "57", answer.Code == "25006":
+		p.exit = exitUnavailable
+		p.wayOut = "the same command can be given again safely"
+	}
+	return p
 }
 
 func unavailable(backend grant.Backend, op string, err error) problem {

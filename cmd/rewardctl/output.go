@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -168,20 +169,19 @@ func (a *app) printLines(l listing) error {
 	return w.Flush()
 }
 
-// writeJSON writes a value and a line end. Control characters and the signs that HTML gives a
-// meaning are written as escapes by the encoder; so are the invisible ones (see harmlessJSON).
+// writeJSON writes a value and a line end. Characters that act on a terminal or cannot be seen
+// are written as escapes (see harmlessJSON); < > & stay readable.
 func writeJSON(w io.Writer, value any, indent bool) error {
-	var data []byte
-	var err error
+	var data bytes.Buffer
+	out := json.NewEncoder(&data)
+	out.SetEscapeHTML(false)
 	if indent {
-		data, err = json.MarshalIndent(value, "", "  ")
-	} else {
-		data, err = json.Marshal(value)
+		out.SetIndent("", "  ")
 	}
-	if err != nil {
+	if err := out.Encode(value); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
-	_, err = w.Write(append(harmlessJSON(data), '\n'))
+	_, err := w.Write(harmlessJSON(data.Bytes()))
 	return err
 }
 

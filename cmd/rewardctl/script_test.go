@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 // Beside testscript's own commands there are: exits N COMMAND... (the exact exit code), json PATH
 // VALUE (of the last stdout), golden FILE (the last stdout with what differs from run to run
 // blanked out), rows N (of the ledger), invariants, hold RESOURCE OWNER [TTL], lockis RESOURCE
-// [VALUE], counter RESOURCE TOKEN, sql STATEMENT.
+// [VALUE], sql STATEMENT, within TIME N COMMAND... (exits, with a bound of time).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
@@ -83,7 +84,7 @@ func (s *script) setup(env *testscript.Env, bin string) error {
 	env.Setenv("SCHEMA", s.world.Schema)
 	path := filepath.Join(env.WorkDir, "rewardctl.yaml")
 	env.Setenv("REWARDCTL_CONFIG", path)
-	return writeScriptConfig(path, s.world)
+	return writeScriptConfig(path, s.world, time.Minute)
 }
 
 func (s *script) commands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -180,12 +181,9 @@ func (s *script) golden(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: golden FILE")
 	}
-	blank := func(value any) string {
-		text, err := json.MarshalIndent(blanked(value), "", "  ")
-		ts.Check(err)
-		return string(text) + "\n"
-	}
-	got := blank(decode(ts, ts.ReadFile("stdout")))
+	var text bytes.Buffer
+	ts.Check(writeJSON(&text, blanked(decode(ts, ts.ReadFile("stdout"))), true))
+	got := text.String()
 	want := ts.ReadFile(args[0])
 	if got != want {
 		ts.Fatalf("stdout differs from %s; it is:\n%s", args[0], got)
@@ -243,14 +241,23 @@ func (s *script) hold(ts *testscript.TestScript, neg bool, args []string) {
 		ttl, err = time.ParseDuration(args[2])
 		ts.Check(err)
 	}
+	token := s.take(args[0], args[1], ttl)
+	ts.Setenv("TOKEN", strconv.FormatInt(token, 10))
+}
+
+// take acquires a lease as another worker would and returns its token.
+func (s *script) take(resource, owner string, ttl time.Duration) int64 {
+	s.t.Helper()
 	store, err := lease.New(s.world.Redis, lease.Options{Prefix: s.world.Prefix, TTL: ttl})
-	ts.Check(err)
-	ask := grant.Ask{Resource: args[0], Owner: args[1]}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ask := grant.Ask{Resource: resource, Owner: owner}
 	answer := store.Acquire(s.t.Context(), []grant.Ask{ask})[0]
 	if answer.Lease == nil {
-		ts.Fatalf("not acquired: %+v", answer)
+		s.t.Fatalf("not acquired: %+v", answer)
 	}
-	ts.Setenv("TOKEN", strconv.FormatInt(answer.Lease.Token, 10))
+	return answer.Lease.Token
 }
 
 // lockis wants the value of a lock, or that there is none.
@@ -272,7 +279,7 @@ func (s *script) sql(ts *testscript.TestScript, _ bool, args []string) {
 
 // writeScriptConfig writes the configuration of the scripts: the same servers as several contexts,
 // and some whose servers are not there.
-func writeScriptConfig(path string, w *granttest.World) error {
+func writeScriptConfig(path string, w *granttest.World, ttl time.Duration) error {
 	at, err := url.Parse(w.URL())
 	if err != nil {
 		return err
@@ -285,7 +292,7 @@ func writeScriptConfig(path string, w *granttest.World) error {
 		c.Name, c.Operator = name, "mara"
 		c.Postgres.URL, c.Postgres.Schema = at.String(), w.Schema
 		c.Redis.Addrs = []string{w.RedisAddr}
-		c.Lease.Prefix, c.Lease.TTL = w.Prefix, time.Minute
+		c.Lease.Prefix, c.Lease.TTL = w.Prefix, ttl
 		return c
 	}
 	audit, live, down, noRedis, noPostgres := named("audit"), named("live"), named("down"),
