@@ -121,12 +121,14 @@ func TestFaultChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := os.NewFile(3, "report")
-	engine, err := o.engine(t, report)
+	codes := &codeCounter{}
+	engine, err := o.engine(t, report, codes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.Share != nil {
 		tally := o.Share.submit(t, engine)
+		tally.Deadlocks = codes.deadlocks.Load()
 		if err := json.NewEncoder(report).Encode(tally); err != nil {
 			t.Fatal(err)
 		}
@@ -139,9 +141,16 @@ func TestFaultChild(t *testing.T) {
 }
 
 // engine wires the child's engine. At the ordered step it reports, and stops for good.
-func (o orders) engine(t *testing.T, report *os.File) (*grant.Engine, error) {
+func (o orders) engine(
+	t *testing.T, report *os.File, codes *codeCounter,
+) (*grant.Engine, error) {
 	t.Helper()
-	pool, err := pgxpool.New(t.Context(), o.Postgres)
+	config, err := pgxpool.ParseConfig(o.Postgres)
+	if err != nil {
+		return nil, err
+	}
+	config.ConnConfig.Tracer = codes
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	if err != nil {
 		return nil, err
 	}
