@@ -125,7 +125,8 @@ func outcomeAnswer(r grant.Result) Answer {
 	case grant.Mismatch:
 		return Answer{Kind: AnswerRefused,
 			Title: "MISMATCH: this id has other content, nothing was added",
-			Lines: append(differences(r), existing(r)...)}
+			Lines: append(append(differences(r), existing(r)...),
+				"what is there stays as it is; another grant needs another event id")}
 	case grant.LeaseHeld:
 		return Answer{Kind: AnswerRefused,
 			Title: "LEASE HELD: somebody else is writing, nothing was added",

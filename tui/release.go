@@ -191,8 +191,10 @@ func failure(a repair.Action, err error) Answer {
 		return Answer{Kind: AnswerRefused, Title: "refused: nothing was done", Lines: []string{
 			err.Error(),
 		}}
-	case errors.As(err, &broken) && broken.Doubt, errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, context.Canceled):
+	case errors.As(err, &broken) && !broken.Doubt: // it proves that nothing happened
+		return Answer{Kind: AnswerFailed, Title: "failed: nothing was done",
+			Lines: []string{err.Error()}}
+	case broken != nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Answer{Kind: AnswerUnknown, Title: "UNKNOWN: the answer was lost", Lines: []string{
 			err.Error(),
 			"it may have been done, or not. Doing exactly the same again is safe and tells:",

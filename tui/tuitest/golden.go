@@ -1,0 +1,93 @@
+package tuitest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rewardctl/tui/safetext"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+var update = flag.Bool("update", false, "write the golden screens anew")
+
+// Golden compares the screen with testdata/NAME.txt. Every line of it must be as wide as the
+// terminal.
+func (c *Console) Golden(name string) {
+	c.t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if *update {
+		c.settle()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(c.Text()+"\n"), 0o644); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	want := strings.TrimSuffix(string(raw), "\n")
+	if err := c.poll(func() bool { return c.Text() == want }); err != nil {
+		c.t.Errorf("%s: the screen is\n%s\nwant\n%s", path, c.Text(), want)
+	}
+	c.Exact()
+}
+
+// settle waits until nothing is drawn for a while.
+func (c *Console) settle() {
+	const quiet = 400 * time.Millisecond
+	for last := ""; last != c.Text(); {
+		last = c.Text()
+		timer := time.NewTimer(quiet)
+		<-timer.C
+	}
+}
+
+// Exact fails the test when a line of the screen is not as wide as the terminal.
+func (c *Console) Exact() {
+	c.t.Helper()
+	for i, line := range c.Lines() {
+		if got := safetext.Width(line); got != c.w {
+			c.t.Errorf("line %d is %d wide, the terminal %d: %q", i, got, c.w, line)
+		}
+	}
+}
+
+// foreign returns the first control sequence in a frame that the console does not send itself:
+// anything but attributes, cursor movement, erasing and the modes it switches.
+func foreign(p []byte) string {
+	state := byte(0)
+	for len(p) > 0 {
+		seq, width, n, next := ansi.DecodeSequence(p, state, nil)
+		state = next
+		if width == 0 && len(seq) > 0 && !ours(string(seq)) {
+			return string(seq)
+		}
+		p = p[n:]
+	}
+	return ""
+}
+
+func ours(seq string) bool {
+	if seq == "\r" || seq == "\n" || seq == "\x1b" {
+		return true
+	}
+	if strings.HasPrefix(seq, "\x1b]52;c;") || strings.HasPrefix(seq, "\x1b]2;") {
+		return true
+	}
+	if !strings.HasPrefix(seq, "\x1b[") {
+		r := []rune(seq)
+		return len(r) > 0 && r[0] >= 0x300 // a combining mark that stands alone
+	}
+	switch seq[len(seq)-1] {
+	case 'm', 'A', 'B', 'C', 'D', 'H', 'K', 'J', 'h', 'l':
+		return true
+	}
+	return false
+}
