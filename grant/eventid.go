@@ -35,6 +35,7 @@ func EventID(p EventParts) (string, error) {
 		{"kind", p.Kind, "name what is given, such as gems", false},
 	}
 	var id strings.Builder
+	id.Grow(len(p.Campaign) + len(p.PlayerID) + len(p.Subject) + len(p.Kind) + len("::::v1"))
 	for _, part := range parts {
 		if part.value != "" || !part.optional {
 			if problem := textProblem(part.value, textMax); problem != "" {

@@ -162,8 +162,10 @@ func ApplyFile(
 	if check.Refused > 0 && !opt.SkipInvalid {
 		return report, &InvalidRowsError{file.Name(), check}
 	}
-	run := &applyRun{opt: opt, engine: engine, file: file, report: &report,
-		begun: opt.Now(), heads: make(map[int]headAnswer)}
+	run := &applyRun{
+		opt: opt, engine: engine, file: file, report: &report,
+		begun: opt.Now(), heads: make(map[int]headAnswer),
+	}
 	if opt.ResultPath != "" {
 		if run.result, err = createResult(opt.ResultPath); err != nil {
 			return report, err

@@ -22,7 +22,8 @@ type ApplyLine struct {
 	LedgerID    int64               // the posting made now or found; 0 when none
 	Problems    []batchfile.Problem // why an invalid row is rejected
 	Result      *grant.Result       // the engine's full answer; nil when it was not asked
-	Detail      string              // one sentence, raw text inside; empty when there is nothing to say
+	// Detail is one sentence with raw text in it; empty when there is nothing to say.
+	Detail string
 }
 
 // Word is the outcome's word, or "not_run".
@@ -123,7 +124,8 @@ func heldDetail(h *grant.Holder) string {
 	case h.Foreign:
 		return fmt.Sprintf("the lock of %s is occupied by other data", h.Resource)
 	case h.Left < 0:
-		return fmt.Sprintf("%s holds %s under token %d without expiry", h.Owner, h.Resource, h.Token)
+		return fmt.Sprintf("%s holds %s under token %d without expiry", h.Owner, h.Resource,
+			h.Token)
 	}
 	return fmt.Sprintf("%s holds %s under token %d for another %s", h.Owner, h.Resource, h.Token,
 		h.Left.Round(time.Millisecond))

@@ -91,7 +91,8 @@ func TestResultIsPrivateAndKeepsWhatIsThere(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if kept, err := os.ReadFile(out + ".partial"); err != nil || string(kept) != "of an earlier run" {
+	kept, err := os.ReadFile(out + ".partial")
+	if err != nil || string(kept) != "of an earlier run" {
 		t.Errorf("%q, %v", kept, err)
 	}
 	entries, err := os.ReadDir(dir)

@@ -101,8 +101,10 @@ func TestHeldLeasesAreTriedAgain(t *testing.T) {
 		"player-1": 5 * time.Second, "player-2": 120 * time.Millisecond, "player-3": -1,
 	}
 	ledger.each = func(call int, r grant.Request) (grant.Result, bool) {
-		held := &grant.Holder{Owner: "w9", Token: 7, Resource: "reward:" + r.PlayerID,
-			Left: left[r.PlayerID]}
+		held := &grant.Holder{
+			Owner: "w9", Token: 7, Resource: "reward:" + r.PlayerID,
+			Left: left[r.PlayerID],
+		}
 		busy := grant.Result{Outcome: grant.LeaseHeld, Holder: held}
 		switch r.PlayerID {
 		case "player-1":
@@ -305,10 +307,14 @@ func (m memoryPreview) Preview(
 func TestDryRunGrantsNothing(t *testing.T) {
 	t.Parallel()
 	ledger := newLedger()
-	ledger.post(grant.Request{PlayerID: "player-1", EventID: "season-34:player-1::gems:v1",
-		Kind: "gems", Amount: 1})
-	ledger.post(grant.Request{PlayerID: "player-2", EventID: "season-34:player-2::gems:v1",
-		Kind: "gems", Amount: 5})
+	ledger.post(grant.Request{
+		PlayerID: "player-1", EventID: "season-34:player-1::gems:v1",
+		Kind: "gems", Amount: 1,
+	})
+	ledger.post(grant.Request{
+		PlayerID: "player-2", EventID: "season-34:player-2::gems:v1",
+		Kind: "gems", Amount: 5,
+	})
 	report, lines, err := apply(t, ledger, manyRows(3),
 		repair.ApplyOptions{DryRun: true, Preview: memoryPreview{ledger}})
 	if err != nil || words(lines) != "applied replayed mismatch" || !report.DryRun {

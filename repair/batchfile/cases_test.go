@@ -277,8 +277,11 @@ func TestB44GuardRoundTrip(t *testing.T) {
 		}
 	}
 	check, rows := read(t, "player_id,kind,amount\n'-abc,gems,1\n-abc2,gems,1\n'x,gems,1\n")
-	ids := rows[0].Request.PlayerID + " " + rows[1].Request.PlayerID + " " + rows[2].Request.PlayerID
-	if ids != "-abc -abc2 'x" || check.WarningCount != 1 {
+	var found []string
+	for _, row := range rows {
+		found = append(found, row.Request.PlayerID)
+	}
+	if ids := strings.Join(found, " "); ids != "-abc -abc2 'x" || check.WarningCount != 1 {
 		t.Errorf("%s, %v", ids, check.Warnings)
 	}
 }
@@ -321,8 +324,8 @@ func TestStandardInputCanBeLeft(t *testing.T) {
 	defer end.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := batchfile.Open(ctx, "-", batchfile.Options{Stdin: never, Campaign: "c"}); !errors.Is(
-		err, context.Canceled) {
+	_, err := batchfile.Open(ctx, "-", batchfile.Options{Stdin: never, Campaign: "c"})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

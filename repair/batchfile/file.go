@@ -51,7 +51,7 @@ type File struct {
 
 	check   *Check // set by Validate
 	verdict verdicts
-	sums    []uint32 // per data row: a checksum of its cells
+	sums    chunks[uint32] // per data row: a checksum of its cells
 }
 
 // Open opens a file of grants; "-" reads Options.Stdin. What cannot be read twice (a pipe) is

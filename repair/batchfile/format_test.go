@@ -38,7 +38,8 @@ func utf16(t *testing.T, order unicode.Endianness, text string) string {
 func TestB37Forms(t *testing.T) {
 	t.Parallel()
 	semicolons := strings.NewReplacer(`"a, b"`, `a, b`, `"c;d;e;f;g"`, `"c;d;e;f;g"`)
-	withSemicolons := strings.NewReplacer("player_id,kind,amount,note", "player_id;kind;amount;note",
+	withSemicolons := strings.NewReplacer(
+		"player_id,kind,amount,note", "player_id;kind;amount;note",
 		"p1,gems,1,", "p1;gems;1;", "p2,gems,2,", "p2;gems;2;", "p3,gems,3,", "p3;gems;3;",
 		"p4,\"gems\",4,", "p4;\"gems\";4;", "p5,gems,5,", "p5;gems;5;")
 	semicolon := semicolons.Replace(withSemicolons.Replace(fiveRows))
@@ -202,7 +203,8 @@ func TestProblemsAreBoundedButCounted(t *testing.T) {
 	check, _ := readWith(t, "player_id,kind,amount\n"+strings.Repeat("p1,gems,x\n", 500),
 		batchfile.Options{KeepMax: 7, OnProblem: func(batchfile.Problem) { streamed++ }})
 	if len(check.Problems) != 7 || check.ProblemCount != 500 || streamed != 500 {
-		t.Errorf("%d kept, %d counted, %d streamed", len(check.Problems), check.ProblemCount, streamed)
+		t.Errorf("%d kept, %d counted, %d streamed", len(check.Problems), check.ProblemCount,
+			streamed)
 	}
 }
 
@@ -237,8 +239,8 @@ func TestCampaignIsNeeded(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := tryOpen(t, filepath.Join(t.TempDir(), "none.csv"), batchfile.Options{}); !errors.Is(
-		err, os.ErrNotExist) {
+	_, err := tryOpen(t, filepath.Join(t.TempDir(), "none.csv"), batchfile.Options{})
+	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	var fe *batchfile.FileError

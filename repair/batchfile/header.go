@@ -22,9 +22,6 @@ type layout struct {
 	marked  bool     // it is an export of ours: reward_event_id and an outcome or ledger id
 }
 
-// last is the last column that is used.
-func (l layout) last() int { return max(l.player, l.kind, l.amount, l.subject, l.event) }
-
 // separators are what may stand between cells.
 var separators = [...]byte{',', ';', '\t', '|'}
 

@@ -23,8 +23,10 @@ func (f *File) Rows(ctx context.Context) iter.Seq2[Row, error] {
 			yield(Row{}, f.changed(0, err))
 			return
 		}
-		pass := secondPass{file: f, judge: newJudge(f.opt, f.layout), scan: s,
-			crc: crc32.MakeTable(crc32.Castagnoli)}
+		pass := secondPass{
+			file: f, judge: newJudge(f.opt, f.layout), scan: s,
+			crc: crc32.MakeTable(crc32.Castagnoli),
+		}
 		for {
 			row, err := pass.next(ctx)
 			if errors.Is(err, io.EOF) {
@@ -55,13 +57,13 @@ func (p *secondPass) next(ctx context.Context) (Row, error) {
 		}
 	}
 	err := p.scan.next()
-	sums := p.file.sums
+	sums := &p.file.sums
 	switch {
-	case errors.Is(err, io.EOF) && p.rows == len(sums):
+	case errors.Is(err, io.EOF) && p.rows == sums.n:
 		return Row{}, io.EOF
 	case err != nil:
 		return Row{}, p.file.changed(p.scan.line, err)
-	case p.rows >= len(sums) || checksum(p.scan, p.crc) != sums[p.rows]:
+	case p.rows >= sums.n || checksum(p.scan, p.crc) != *sums.at(uint32(p.rows)):
 		return Row{}, p.file.changed(p.scan.start, nil)
 	}
 	p.rows++

@@ -170,8 +170,8 @@ type playerTable struct {
 	index   index // by folded
 }
 
-// find returns the player's entry, added if new. alike is another player that differs only in letter
-// case, told once, when the player is new.
+// find returns the player's entry, added if new. alike is another player that differs only in
+// letter case, told once, when the player is new.
 func (t *playerTable) find(
 	exact, folded uint64, line uint32,
 ) (entry uint32, alike *player) {

@@ -176,8 +176,8 @@ func (v *validation) wholeFile() []Warning {
 	}
 	if v.zeros*2 > v.long {
 		out = append(out, Warning{Field: "player_id", Text: fmt.Sprintf(
-			"%d of %d ids with 17 and more digits end in 00, as ids do that lost their last digits "+
-				"in a spreadsheet: compare some with the source", v.zeros, v.long)})
+			"%d of %d ids with 17 and more digits end in 00, as ids do that lost their last "+
+				"digits in a spreadsheet: compare some with the source", v.zeros, v.long)})
 	}
 	if v.random.count > 0 {
 		out = append(out, Warning{Field: "reward_event_id", Text: fmt.Sprintf(
@@ -192,8 +192,10 @@ func (v *validation) wholeFile() []Warning {
 	}
 	for _, k := range v.check.Kinds {
 		if k.Total == math.MaxInt64 {
-			out = append(out, Warning{Field: "kind", Value: k.Kind,
-				Text: "the sum of its amounts is beyond what can be counted"})
+			out = append(out, Warning{
+				Field: "kind", Value: k.Kind,
+				Text: "the sum of its amounts is beyond what can be counted",
+			})
 		}
 	}
 	return out

@@ -72,7 +72,7 @@ type validation struct {
 	check   Check
 	keys    keyTable
 	players playerTable
-	sums    []uint32
+	sums    chunks[uint32]
 	crc     *crc32.Table
 	key     []byte // reused
 	folded  []byte // reused
@@ -148,7 +148,7 @@ func (v *validation) take(s *scanner) error {
 			Problem: fmt.Sprintf("it has more than %d data rows", v.file.opt.RowsMax),
 		}
 	}
-	v.sums = append(v.sums, checksum(s, v.crc))
+	v.sums.add(checksum(s, v.crc))
 	c := v.file.layout.cut(s)
 	r := v.judge.row(c)
 	if len(r.Problems) > 0 {
