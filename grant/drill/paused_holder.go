@@ -140,6 +140,7 @@ func (r *race) play(ctx context.Context) error {
 // takeLease acquires for a worker, waiting as long as Redis says that another holds the lease.
 func (r *race) takeLease(ctx context.Context, worker string) (grant.Lease, error) {
 	const least = 2 * time.Millisecond // an expiry is noticed at the server's next tick
+	told := false
 	ask := grant.Ask{Resource: r.resource, Owner: worker + "#" + r.opt.NewID()}
 	for {
 		answer := r.store.Acquire(ctx, []grant.Ask{ask})[0]
@@ -149,6 +150,13 @@ func (r *race) takeLease(ctx context.Context, worker string) (grant.Lease, error
 			return *answer.Lease, nil
 		case answer.Holder == nil:
 			return grant.Lease{}, answer.Err
+		}
+		if !told {
+			told = true
+			text := "asks for the lease: held by " + workerName(answer.Holder.Owner)
+			if err := r.row(ctx, "(stalled)", text); err != nil {
+				return grant.Lease{}, err
+			}
 		}
 		if err := r.opt.Wait(ctx, max(answer.Holder.Left, least)); err != nil {
 			return grant.Lease{}, err
@@ -219,8 +227,14 @@ func leaseText(entry lease.Entry) string {
 	if entry.Value == "" {
 		return "free"
 	}
-	worker, _, _ := strings.Cut(lease.Identity(entry.Owner), "@")
-	return fmt.Sprintf("token %d, %s, %d ms left", entry.Token, worker, entry.Left.Milliseconds())
+	return fmt.Sprintf("token %d, %s, %d ms left", entry.Token, workerName(entry.Owner),
+		entry.Left.Milliseconds())
+}
+
+// workerName is the part of an owner text that tells A from B.
+func workerName(owner string) string {
+	name, _, _ := strings.Cut(owner, "@")
+	return name
 }
 
 func freedText(freed lease.Freed) string {
@@ -230,7 +244,10 @@ func freedText(freed lease.Freed) string {
 	case lease.Gone:
 		return "already gone"
 	case lease.Changed:
-		return "refused, another holder is there: " + freed.Now
+		if token, owner, err := lease.ParseValue(freed.Now); err == nil {
+			return fmt.Sprintf("nothing done, the lock is token %d of %s", token, workerName(owner))
+		}
+		return "nothing done, the lock holds " + freed.Now
 	}
 	return freed.Answer.String()
 }
