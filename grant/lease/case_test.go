@@ -29,7 +29,8 @@ func lateHolder(t *testing.T, open opener) {
 	if want := (lease.Freed{Answer: lease.Changed, Now: "42:b"}); err != nil || f != want {
 		t.Errorf("the operator's release: %+v, %v; want %+v", f, err, want)
 	}
-	if r := s.Renew(t.Context(), []grant.Lease{a})[0]; !r.Lost || r.Holder == nil || r.Holder.Owner != "b" {
+	r := s.Renew(t.Context(), []grant.Lease{a})[0]
+	if !r.Lost || r.Holder == nil || r.Holder.Owner != "b" {
 		t.Errorf("a's late renewal: %+v, want lost to b", r)
 	}
 	e, err := s.Show(t.Context(), "r")
@@ -142,7 +143,8 @@ func hostileNames(t *testing.T, open opener) {
 		}
 	}
 	s.wantListed(t, nil)
-	if a := s.Acquire(t.Context(), []grant.Ask{{Owner: "a"}})[0]; !errors.Is(a.Err, lease.ErrNoResource) {
+	a := s.Acquire(t.Context(), []grant.Ask{{Owner: "a"}})[0]
+	if !errors.Is(a.Err, lease.ErrNoResource) {
 		t.Errorf("empty resource: %+v", a)
 	}
 }

@@ -84,7 +84,7 @@ func TestKeeperRenewsUntilStopped(t *testing.T) {
 		f, w := &fake{}, &watch{}
 		k := keepFake(t, f, w)
 		start := time.Now()
-		time.Sleep(10*time.Second + keptTTL/6)
+		pass(10*time.Second + keptTTL/6)
 		if n := f.count(); n != 10 {
 			t.Errorf("%d renewals in 10s, want one every TTL/3", n)
 		}
@@ -100,7 +100,7 @@ func TestKeeperRenewsUntilStopped(t *testing.T) {
 			t.Errorf("cause %v, want ErrStopped", context.Cause(k.Context()))
 		}
 		n := f.count()
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if f.count() != n {
 			t.Error("renewed after Stop")
 		}
@@ -124,7 +124,7 @@ func TestB03KeeperSurvivesOutage(t *testing.T) {
 		}
 		k := keepFake(t, f, w)
 		defer k.Stop()
-		time.Sleep(2600 * time.Millisecond)
+		pass(2600 * time.Millisecond)
 		synctest.Wait()
 		if k.Context().Err() != nil || f.count() < 2 {
 			t.Fatalf("after %d failed renewals: %v", f.count(), context.Cause(k.Context()))
@@ -160,7 +160,7 @@ func TestB03KeeperReportsLossOnce(t *testing.T) {
 				if !errors.Is(context.Cause(k.Context()), ErrExpired) {
 					t.Errorf("cause %v, want ErrExpired", context.Cause(k.Context()))
 				}
-				time.Sleep(20 * time.Second)
+				pass(20 * time.Second)
 				if warns, lost := w.counts(); lost != 1 || warns > 1 {
 					t.Errorf("%d warnings and %d losses reported, want 1 loss", warns, lost)
 				}
@@ -186,7 +186,7 @@ func TestKeeperLost(t *testing.T) {
 		if !errors.Is(cause, ErrLost) || f.count() != 3 {
 			t.Errorf("cause %v after %d renewals, want ErrLost after 3", cause, f.count())
 		}
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if warns, lost := w.counts(); lost != 1 || warns != 0 || f.count() != 3 {
 			t.Errorf("%d warnings, %d losses, %d renewals", warns, lost, f.count())
 		}
@@ -207,7 +207,7 @@ func TestKeeperParentEnds(t *testing.T) {
 		if !errors.Is(context.Cause(k.Context()), enough) {
 			t.Errorf("cause %v, want the parent's", context.Cause(k.Context()))
 		}
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if warns, lost := w.counts(); f.count() != 0 || warns+lost != 0 {
 			t.Errorf("%d renewals, %d warnings, %d losses after the end", f.count(), warns, lost)
 		}
@@ -229,3 +229,6 @@ func TestKeeperExpiredAtStart(t *testing.T) {
 		}
 	})
 }
+
+// pass lets virtual time go by; it is called inside a synctest bubble only.
+func pass(d time.Duration) { <-time.After(d) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"go.uber.org/goleak"
 
@@ -43,7 +44,10 @@ func (s suite) Run() int {
 	return s.m.Run()
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
+func TestMain(m *testing.M) {
+	logging.Disable() // tests take servers down on purpose
+	goleak.VerifyTestMain(suite{m})
+}
 
 // options are how every client of the tests connects: as the product does.
 func options(addr string) *redis.Options {

@@ -79,6 +79,13 @@ type freed struct {
 	err error
 }
 
+// holds reports whether the lock is held by the very acquisition of the item: only the token that
+// was named is wrong, and the index entry must stay.
+func (f freed) holds(it item) bool {
+	_, owner, err := ParseValue(f.Now)
+	return err == nil && it.member == member(it.tag, owner)
+}
+
 // free runs the release script for items and answers in their order. word goes to the history.
 func (s *Store) free(ctx context.Context, items []item, values []string, word string) []freed {
 	calls := s.releaseCalls(items, values, word)
@@ -87,7 +94,7 @@ func (s *Store) free(ctx context.Context, items []item, values []string, word st
 	var ended []item
 	for k, it := range items {
 		out[k] = readFreed(calls[k/s.chunk], k%s.chunk)
-		if out[k].err == nil {
+		if out[k].err == nil && !out[k].holds(it) {
 			ended = append(ended, it)
 		}
 	}

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -114,11 +115,7 @@ func (s *Store) send(ctx context.Context, calls []*call, source bool) {
 // are about to be repeated; nil means nobody cares.
 func (s *Store) runBound(ctx context.Context, calls []*call) {
 	left := calls
-	for attempt := 1; ; attempt++ {
-		if ctx.Err() != nil {
-			fail(left, context.Cause(ctx))
-			return
-		}
+	for attempt := 1; len(left) > 0 && ctx.Err() == nil; attempt++ {
 		s.run(ctx, left)
 		var retry []*call
 		for _, c := range left {
@@ -126,19 +123,25 @@ func (s *Store) runBound(ctx context.Context, calls []*call) {
 				retry = append(retry, c)
 			}
 		}
-		if len(retry) == 0 || attempt == attemptsMax || !pause(ctx, s.wait(attempt)) {
-			return
-		}
 		left = retry
+		if len(left) == 0 || attempt == attemptsMax || !pause(ctx, s.wait(attempt)) {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		ended(calls, context.Cause(ctx))
 	}
 }
 
-// fail gives the context's error to calls that were never sent. Calls that were sent before keep
-// the error of that attempt, which says more.
-func fail(calls []*call, err error) {
+// ended gives the context's cause to calls that were never sent, and names it beside the error of
+// those whose answer was still awaited.
+func ended(calls []*call, cause error) {
 	for _, c := range calls {
-		if c.err == nil && c.reply == nil {
-			c.err = &unsentError{err}
+		switch {
+		case c.first.IsZero():
+			c.err = &unsentError{cause}
+		case c.err != nil && judge(c.err).doubt && !errors.Is(c.err, cause):
+			c.err = fmt.Errorf("%w: %w", cause, c.err)
 		}
 	}
 }

@@ -22,11 +22,17 @@ local out, ours, members = {}, {}, {}
 for i = 1, n do
 	local at = 3 * i + 1
 	local value = stored[i]
+	local shard = ARGV[at + 2]
 	if value == ARGV[at] then
 		ours[#ours + 1] = names[i]
 		out[i] = 'r'
 	elseif value then
 		out[i] = 'c' .. value
+		local colon = string.find(value, ':', 1, true)
+		local brace = string.find(ARGV[at + 1], '}', 1, true)
+		if colon and brace and string.sub(value, colon) == ':' .. string.sub(ARGV[at + 1], brace + 1) then
+			shard = '0' -- only the token was wrong: this very acquisition holds the lock
+		end
 	else
 		-- MGET also answers nothing for data of another type.
 		local kind = call('TYPE', names[i]).ok
@@ -37,7 +43,6 @@ for i = 1, n do
 		end
 	end
 	-- A member names one acquisition, so nobody else's entry can be meant.
-	local shard = ARGV[at + 2]
 	if shard ~= '0' then
 		local list = members[shard]
 		if list then
