@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// place is a position in a timeline: entries of one moment are ordered by rank, then id.
-type place struct {
+// timelinePlace is a position in a timeline: entries of one moment are ordered by rank, then id.
+type timelinePlace struct {
 	At    time.Time `json:"at"`
 	Rank  int       `json:"rank"`
 	ID    int64     `json:"id,string"`
@@ -17,7 +17,7 @@ type place struct {
 
 var errCursor = errors.New("the cursor is damaged; begin again without one")
 
-func (p place) cursor() string {
+func (p timelinePlace) cursor() string {
 	text, err := json.Marshal(p)
 	if err != nil { // a year beyond 9999
 		return ""
@@ -25,7 +25,7 @@ func (p place) cursor() string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-func parseCursor(cursor string) (*place, error) {
+func parseCursor(cursor string) (*timelinePlace, error) {
 	if cursor == "" {
 		return nil, nil
 	}
@@ -33,7 +33,7 @@ func parseCursor(cursor string) (*place, error) {
 	if err != nil {
 		return nil, errCursor
 	}
-	var p place
+	var p timelinePlace
 	if err := json.Unmarshal(text, &p); err != nil || p.Rank < 1 || p.Rank > 4 || p.At.IsZero() {
 		return nil, errCursor
 	}

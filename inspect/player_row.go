@@ -30,7 +30,9 @@ type timelineRow struct {
 	deliveryRow
 }
 
-func (r timelineRow) place() place { return place{At: r.At, Rank: r.Rank, ID: r.ID} }
+func (r timelineRow) place() timelinePlace {
+	return timelinePlace{At: r.At, Rank: r.Rank, ID: r.ID}
+}
 
 func (r timelineRow) entry() PlayerEntry {
 	e := PlayerEntry{

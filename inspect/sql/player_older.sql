@@ -1,8 +1,8 @@
 -- purpose: read one page of a player's timeline, going back in time from a place in it.
--- params:  @player the player; @from, @to the time range, null for open; @types the types of
---          entries; @kind, @event, @campaign (how events begin), @outcome: empty for all; @at, @rank, @id the
---          place to go on from, @at null for the newest; @resource the player's
---          own resource; @limit how many
+-- params:  @player the player; @resource the player's own resource; @from, @to the time range, null
+--          for open; @types the types of entries; @kind, @event, @campaign (how events begin) and
+--          @outcome, empty for all; @at, @rank, @id the place to go on from, @at null for the
+--          newest; @limit how many
 -- result:  at most @limit entries, newest first
 -- locks:   none
 with posting as (
