@@ -34,6 +34,7 @@ func (p *page) Update(tea.Msg) tea.Cmd { return nil }
 func (p *page) Width(w int) int        { return min(w-4, 100) }
 func (p *page) Close()                 {}
 
+// Body draws the part that is scrolled to.
 func (p *page) Body(w, h int) []string {
 	var lines []string
 	for _, line := range p.text {
@@ -41,7 +42,7 @@ func (p *page) Body(w, h int) []string {
 			lines = append(lines, "")
 			continue
 		}
-		lines = append(lines, safetext.Wrap(line, w)...)
+		lines = append(lines, hanging(line, w)...)
 	}
 	p.lines, p.room = len(lines), max(h-1, 1)
 	p.top = max(min(p.top, len(lines)-p.room), 0)
@@ -53,6 +54,26 @@ func (p *page) Body(w, h int) []string {
 	return append(append([]string(nil), shown...), p.r.d.theme.Text(paint.Muted, foot))
 }
 
+// hanging wraps a line; when it is a label, two blanks and a text, what is wrapped stands under
+// the text.
+func hanging(line string, w int) []string {
+	indent := 0
+	if at := strings.LastIndex(line[:min(len(line), w/3)], "  "); at >= 0 {
+		indent = safetext.Width(line[:at+2])
+	}
+	parts := safetext.Wrap(line, w)
+	if indent == 0 || len(parts) < 2 {
+		return parts
+	}
+	lines := parts[:1:1]
+	rest := strings.TrimPrefix(line[min(len(parts[0]), len(line)):], " ")
+	for _, part := range safetext.Wrap(rest, w-indent) {
+		lines = append(lines, safetext.Spaces(indent)+part)
+	}
+	return lines
+}
+
+// Bindings scrolls and closes.
 func (p *page) Bindings() []Binding {
 	return append(scrolling(func(n int) { p.top = max(p.top+n, 0) }, func() int { return p.room }),
 		Binding{Keys: []string{"esc", "q", "enter"}, Help: "close", Action: func() tea.Cmd {

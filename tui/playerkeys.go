@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strings"
 
 	"rewardctl/inspect"
 	"rewardctl/tui/safetext"
@@ -139,18 +140,35 @@ func (p *explainPage) Update(msg tea.Msg) tea.Cmd {
 		p.text = safetext.Lines("not explained: " + got.err.Error())
 		return nil
 	}
-	text := []string{got.answer.Summary, ""}
-	for _, e := range got.answer.Evidence {
-		text = append(text, safetext.Fit(safetext.Cell(e.Name), 16, "")+"  "+e.Finding)
-	}
-	text = append(text, "", "Granting it now would answer: "+
-		got.answer.IfGranted.Outcome.String()+". "+got.answer.IfGranted.Why)
-	for _, m := range got.answer.Missing {
-		text = append(text, "", m.String())
-	}
+	text := explainText(got.answer)
 	p.text = nil
 	for _, line := range text {
 		p.text = append(p.text, safetext.Lines(line)...)
 	}
 	return nil
+}
+
+func explainText(e inspect.Explanation) []string {
+	text := []string{e.Summary, ""}
+	for _, ev := range e.Evidence {
+		text = append(text, safetext.Fit(safetext.Cell(ev.Name), 14, "")+"  "+ev.Finding)
+	}
+	text = append(text, "", "granting now    would answer "+e.IfGranted.Outcome.String()+": "+
+		e.IfGranted.Why)
+	for _, part := range []struct {
+		title   string
+		entries []inspect.PlayerEntry
+	}{{"Refusals, newest first", e.Refusals}, {"What operators did, newest first", e.Actions}} {
+		if len(part.entries) > 0 {
+			text = append(text, "", part.title)
+		}
+		for _, r := range part.entries {
+			text = append(text, "  "+stamp(r.At)+"  "+strings.ReplaceAll(r.Outcome, "_", " ")+"  "+
+				r.Actor+"  "+r.Detail)
+		}
+	}
+	for _, m := range e.Missing {
+		text = append(text, "", m.String())
+	}
+	return text
 }

@@ -152,13 +152,43 @@ func TestFitIsExact(t *testing.T) {
 	})
 }
 
-func TestWrapStaysWithin(t *testing.T) {
+func TestWrap(t *testing.T) {
 	t.Parallel()
-	for _, line := range Wrap("a sentence with longish words 日本語日本語日本語", 9) {
-		if Width(line) > 9 {
-			t.Errorf("line %q is wider than 9", line)
+	for _, c := range []struct {
+		in   string
+		w    int
+		want string
+	}{
+		{"", 5, ""},
+		{"one two", 10, "one two"},
+		{"one two", 5, "one|two"},
+		{"a --reason b", 8, "a|--reason|b"},
+		{"abcdefghij k", 4, "abcd|efgh|ij k"},
+		{"日本語 日本", 4, "日本|語|日本"},
+		{"a  b", 9, "a  b"},
+	} {
+		if got := strings.Join(Wrap(c.in, c.w), "|"); got != c.want {
+			t.Errorf("Wrap(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
 		}
 	}
+}
+
+func TestWrapLosesNothingAndStaysWithin(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := Cell(rapid.String().Draw(t, "s"))
+		w := rapid.IntRange(2, 30).Draw(t, "w")
+		lines := Wrap(s, w)
+		for _, line := range lines {
+			if Width(line) > w {
+				t.Fatalf("%q is wider than %d", line, w)
+			}
+		}
+		strip := func(s string) string { return strings.ReplaceAll(s, " ", "") }
+		if got := strip(strings.Join(lines, "")); got != strip(s) {
+			t.Fatalf("Wrap(%q, %d) lost text: %q", s, w, lines)
+		}
+	})
 }
 
 func BenchmarkCellASCII(b *testing.B) {

@@ -150,10 +150,35 @@ func Skip(s string, n int) string {
 	return b.String()
 }
 
-// Wrap breaks s into lines of at most w columns, at spaces where there are any.
+// Wrap breaks plain safe text into lines of at most w columns, at spaces only: a hyphen belongs to
+// its word, since "--reason" in two pieces is another command. Longer words are cut.
 func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
 	}
-	return strings.Split(ansi.WrapWc(s, w, " "), "\n")
+	var lines []string
+	line := ""
+	for _, word := range strings.Split(s, " ") {
+		switch {
+		case line == "" && len(lines) == 0 && Width(word) <= w:
+			line = word
+			lines = append(lines, line)
+			continue
+		case len(lines) > 0 && Width(line)+1+Width(word) <= w:
+			line += " " + word
+			lines[len(lines)-1] = line
+			continue
+		}
+		for Width(word) > w {
+			part := Cut(word, w, "")
+			if part == "" {
+				part = word // a character that is wider than the line
+			}
+			lines = append(lines, part)
+			word = word[len(part):]
+		}
+		line = word
+		lines = append(lines, line)
+	}
+	return lines
 }
