@@ -3,6 +3,7 @@
 // What is missing on the machine it installs, on Debian and as root, or else names.
 //
 //	go run ./.ci
+//	go run ./.ci STAGE...     only these stages, such as vet style
 //
 // The last line counts tests and stages: "N passed, N failed". The exit status is 1 when
 // anything failed.
@@ -16,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,7 +36,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	c := &counts{}
-	runStages(ctx, os.Stdout, c)
+	runStages(ctx, os.Stdout, c, os.Args[1:])
 	cancel()
 	stop()
 	fmt.Printf("%d passed, %d failed\n", c.passed, c.failed)
@@ -55,8 +57,9 @@ type stage struct {
 // packages are what the go command works on. Hidden folders are not a part of ./... .
 func packages() []string { return []string{"./...", "./.ci"} }
 
-func runStages(ctx context.Context, out io.Writer, c *counts) {
-	for _, s := range []stage{
+// stages lists the steps of a run, in order.
+func stages(out io.Writer, c *counts) []stage {
+	return []stage{
 		{"tools", ensureTools},
 		{"modules", command("go", "mod", "verify")},
 		{"build", command("go", append([]string{"build", "-o", os.DevNull}, packages()...)...)},
@@ -64,12 +67,24 @@ func runStages(ctx context.Context, out io.Writer, c *counts) {
 		{"gofumpt", format},
 		{"style", func(context.Context) error { return tidy(".") }},
 		{"staticcheck", command("go", append([]string{"run", staticcheck}, packages()...)...)},
-	} {
-		c.run(ctx, out, s)
+		{"tests", func(ctx context.Context) error { return runTests(ctx, out, c) }},
 	}
-	c.run(ctx, out, stage{"tests", func(ctx context.Context) error {
-		return runTests(ctx, out, c)
-	}})
+}
+
+// runStages runs the stages with the given names, or all if none is given.
+func runStages(ctx context.Context, out io.Writer, c *counts, only []string) {
+	all := stages(out, c)
+	for _, name := range only {
+		if !slices.ContainsFunc(all, func(s stage) bool { return s.name == name }) {
+			c.failed++
+			fmt.Fprintf(out, "FAIL there is no stage %q\n", name)
+		}
+	}
+	for _, s := range all {
+		if len(only) == 0 || slices.Contains(only, s.name) {
+			c.run(ctx, out, s)
+		}
+	}
 }
 
 // run runs one stage, and prints what is wrong or how long it took.

@@ -159,10 +159,7 @@ func TestRules(t *testing.T) {
 
 func TestTopLevel(t *testing.T) {
 	t.Parallel()
-	whole := []string{".ci/run", ".gitignore"}
-	for _, top := range topEntries() {
-		whole = append(whole, top)
-	}
+	whole := append([]string{".ci/run", ".gitignore"}, topEntries()...)
 	if found := checkTop(whole); len(found) > 0 {
 		t.Errorf("false alarm: %v", found)
 	}
