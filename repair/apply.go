@@ -102,6 +102,21 @@ func (e *InvalidRowsError) Error() string {
 		e.Check.Refused, plural(e.Check.Rows, "row"))
 }
 
+// ResultPathError says that the result file cannot be written where it should be. Nothing was
+// granted.
+type ResultPathError struct {
+	Path string
+	Err  error
+}
+
+// Error names the path.
+func (e *ResultPathError) Error() string {
+	return fmt.Sprintf("the result cannot be written to %s: %v; name another file", e.Path, e.Err)
+}
+
+// Unwrap returns the system's error, if it was one.
+func (e *ResultPathError) Unwrap() error { return e.Err }
+
 // StoppedError says that a run ended before the last row. What was granted stays granted.
 type StoppedError struct {
 	Name  string
@@ -134,7 +149,8 @@ var ErrAnswerLost = errors.New("the answer to a commit was lost")
 //
 // The report is true whatever the error: nil when every row has an answer (which may be a
 // refusal), *InvalidRowsError or *batchfile.FileError when the file is refused and nothing was
-// granted, *StoppedError when the run ended early, else the error that kept it from starting.
+// granted, *ResultPathError likewise, *StoppedError when the run ended early, else the error that
+// kept it from starting.
 func ApplyFile(
 	ctx context.Context, engine Granter, file *batchfile.File, opt ApplyOptions,
 ) (ApplyReport, error) {
@@ -146,11 +162,10 @@ func ApplyFile(
 	if opt.ResultPath != "" {
 		same, err := file.Same(opt.ResultPath)
 		if err != nil {
-			return report, err
+			return report, &ResultPathError{opt.ResultPath, err}
 		}
 		if same {
-			return report, fmt.Errorf("the result would overwrite the input %s; name another file",
-				opt.ResultPath)
+			return report, &ResultPathError{opt.ResultPath, errors.New("it is the input itself")}
 		}
 	}
 	check, err := file.Validate(ctx)

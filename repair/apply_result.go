@@ -31,7 +31,7 @@ type resultFile struct {
 // createResult begins a result file. What an earlier run left unfinished is kept.
 func createResult(path string) (*resultFile, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("the result cannot be written to %s: it is not a regular file", path)
+		return nil, &ResultPathError{path, errors.New("it is not a regular file")}
 	}
 	r := &resultFile{path: path, partial: path + ".partial"}
 	for n := 2; ; n++ {
@@ -41,13 +41,13 @@ func createResult(path string) (*resultFile, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the result cannot be written: %w", err)
+			return nil, &ResultPathError{path, err}
 		}
 		r.out, r.csv = out, csv.NewWriter(out)
 		break
 	}
 	if err := r.csv.Write(resultColumns[:]); err != nil {
-		return nil, fmt.Errorf("the result cannot be written: %w", err)
+		return nil, &ResultPathError{path, err}
 	}
 	return r, nil
 }

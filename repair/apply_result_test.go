@@ -114,7 +114,8 @@ func TestResultPathIsCheckedFirst(t *testing.T) {
 		input, link, t.TempDir(), filepath.Join(t.TempDir(), "none", "out.csv"), "/dev/null",
 	} {
 		_, _, err := applyFile(t, t.Context(), ledger, input, repair.ApplyOptions{ResultPath: path})
-		if err == nil || len(ledger.calls) != 0 {
+		var wrong *repair.ResultPathError
+		if !errors.As(err, &wrong) || wrong.Path != path || len(ledger.calls) != 0 {
 			t.Errorf("%s: %v, %d calls", path, err, len(ledger.calls))
 		}
 	}
