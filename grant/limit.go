@@ -27,7 +27,9 @@ const (
 	resolvePauseMax = time.Second
 	heldPause       = 5 * time.Millisecond // first pause before a held lease is asked for again
 	heldPauseMax    = 100 * time.Millisecond
-	leaseCallFor    = 5 * time.Second // bound of a floor read or a lease call without deadline
+	// leaseCallFor bounds reading the floors and asking for leases. A driver takes up to 2 s more
+	// to give up a connection that went dead, and within 5 s the caller should know.
+	leaseCallFor = 2500 * time.Millisecond
 )
 
 // The compiler checks that the default batch fits the limit.
