@@ -89,8 +89,10 @@ func TestLeaseFilters(t *testing.T) {
 		"glob": {
 			inspect.LeaseFilter{Resource: "reward:??l?", Glob: true}, []string{"reward:held"},
 		},
-		"worker name":              {inspect.LeaseFilter{Owner: "dead"}, []string{"reward:orphan"}},
-		"identity":                 {inspect.LeaseFilter{Owner: "dead@host/7"}, []string{"reward:orphan"}},
+		"worker name": {inspect.LeaseFilter{Owner: "dead"}, []string{"reward:orphan"}},
+		"identity": {
+			inspect.LeaseFilter{Owner: "dead@host/7"}, []string{"reward:orphan"},
+		},
 		"part of a name is not it": {inspect.LeaseFilter{Owner: "dea"}, nil},
 		"state": {
 			inspect.LeaseFilter{States: []inspect.State{inspect.Held, inspect.Foreign}},

@@ -215,7 +215,8 @@ func TestExplain(t *testing.T) {
 		e.IfGranted.Outcome != grant.Applied {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	mustContain(t, "summary", e.Summary, "Not granted", "5 gems has been pending", "Nobody was refused")
+	mustContain(t, "summary", e.Summary, "Not granted", "5 gems has been pending",
+		"Nobody was refused")
 	if e, err = b.reader.Explain(t.Context(), "p1", "late"); err != nil || e.Granted {
 		t.Fatalf("%+v, %v", e, err)
 	}

@@ -21,7 +21,8 @@ func TestReadOnly(t *testing.T) {
 	}
 	for _, sql := range []string{
 		"insert into reward_fence (resource, last_token, last_owner) values ('r', 1, 'o')",
-		"delete from reward_fence", "create table x (n integer)", "select nextval('reward_ledger_id_seq')",
+		"delete from reward_fence", "create table x (n integer)",
+		"select nextval('reward_ledger_id_seq')",
 	} {
 		err = r.read(t.Context(), "write", func(ctx context.Context, tx pgx.Tx) error {
 			_, err := tx.Exec(ctx, sql)

@@ -27,8 +27,11 @@ func TestJudge(t *testing.T) {
 		likely inspect.State
 		says   string
 	}{
-		"held":         {func(*inspect.Facts) {}, inspect.Held, nil, "", "alive"},
-		"held, writes": {func(f *inspect.Facts) { f.Fence = fence(5, f.Owner) }, inspect.Held, nil, "", "has written"},
+		"held": {func(*inspect.Facts) {}, inspect.Held, nil, "", "alive"},
+		"held, writes": {
+			func(f *inspect.Facts) { f.Fence = fence(5, f.Owner) }, inspect.Held, nil, "",
+			"has written",
+		},
 		"held, fence below": {
 			func(f *inspect.Facts) { f.Fence = fence(4, "x") }, inspect.Held, nil, "", "below",
 		},

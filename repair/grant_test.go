@@ -76,7 +76,9 @@ func TestGrantFailureHasAResultRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	o, err := repair.New(b.Pool, b.store, failingEngine{cancel}, repair.Options{Operator: "alice"})
+	o, err := repair.New(b.Pool, b.store, failingEngine{cancel}, repair.Options{
+		Operator: "alice", NewID: rand.Text,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package repair
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,7 +18,7 @@ type Engine interface {
 	Grant(ctx context.Context, req grant.Request) (grant.Result, error)
 }
 
-// Options configure an Operator. Operator is required; the rest has working defaults.
+// Options configure an Operator. Operator and NewID are required; the rest has working defaults.
 type Options struct {
 	// Operator is who acts: recorded in every row, beside the database session's user.
 	Operator string
@@ -27,7 +26,7 @@ type Options struct {
 	Limits grant.Limits
 	// Now tells this machine's time; default time.Now.
 	Now func() time.Time
-	// NewID returns a fresh random text; default 128 random bits. It names tombstones.
+	// NewID returns a fresh text of at least 128 random bits; required. It names tombstones.
 	NewID func() string
 	// LockTimeout bounds the wait for a grant in flight when a token is burned; default 2 s.
 	LockTimeout time.Duration
@@ -58,11 +57,12 @@ type Operator struct {
 }
 
 // New returns an Operator that writes through pool, releases locks in store and grants through
-// engine. The engine may be nil where nothing is granted. It fails without a pool, a store or the
-// operator's name.
+// engine. The engine may be nil where nothing is granted. It fails without a pool, a store, NewID
+// or the operator's name.
 func New(pool *pgxpool.Pool, store Store, engine Engine, opts Options) (*Operator, error) {
-	if pool == nil || store == nil {
-		return nil, errors.New("repair: an operator needs a database pool and a lease store")
+	if pool == nil || store == nil || opts.NewID == nil {
+		return nil, errors.New(
+			"repair: an operator needs a database pool, a lease store and Options.NewID")
 	}
 	opts.Operator = strings.TrimSpace(opts.Operator)
 	if opts.Operator == "" {
@@ -72,9 +72,6 @@ func New(pool *pgxpool.Pool, store Store, engine Engine, opts Options) (*Operato
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
-	}
-	if opts.NewID == nil {
-		opts.NewID = rand.Text
 	}
 	if opts.LockTimeout <= 0 {
 		opts.LockTimeout = lockTimeoutDefault

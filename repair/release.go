@@ -59,6 +59,7 @@ type Seen struct {
 
 func (s Seen) there() bool { return s.Value != "" || s.Foreign != "" }
 
+// String is the exact value of the lock, or what stands in its place.
 func (s Seen) String() string {
 	switch {
 	case s.Value != "":

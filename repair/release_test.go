@@ -2,6 +2,7 @@ package repair_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func TestReleaseIsFinishedByRunningItAgain(t *testing.T) {
 	cut := &cutStore{Store: b.store, releaseErr: &grant.BackendError{
 		Backend: grant.Redis, Op: "release", Doubt: true, Err: errors.New("cut off"),
 	}}
-	o, err := repair.New(b.Pool, cut, nil, repair.Options{Operator: "alice"})
+	o, err := repair.New(b.Pool, cut, nil, repair.Options{Operator: "alice", NewID: rand.Text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +260,7 @@ func TestReleaseLeavesAHolderThatCameBetween(t *testing.T) {
 		expire(t, b, "reward:p1")
 		next = b.take(t, "reward:p1", "next")
 	}}
-	o, err := repair.New(b.Pool, cut, nil, repair.Options{Operator: "alice"})
+	o, err := repair.New(b.Pool, cut, nil, repair.Options{Operator: "alice", NewID: rand.Text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +318,8 @@ func TestReleaseRejectsUnfitRequests(t *testing.T) {
 			t.Errorf("%s: error %v", field, err)
 		}
 	}
-	if _, err := repair.New(b.Pool, b.store, nil, repair.Options{Operator: " "}); err == nil {
+	nameless := repair.Options{Operator: " ", NewID: rand.Text}
+	if _, err := repair.New(b.Pool, b.store, nil, nameless); err == nil {
 		t.Error("an operator without a name was accepted")
 	}
 }

@@ -44,7 +44,7 @@ func setup(t *testing.T) *bench {
 func (b *bench) as(t *testing.T, name string) *repair.Operator {
 	t.Helper()
 	o, err := repair.New(b.Pool, b.store, b.engine, repair.Options{
-		Operator: name, LockTimeout: 300 * time.Millisecond,
+		Operator: name, NewID: rand.Text, LockTimeout: 300 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
