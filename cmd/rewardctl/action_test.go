@@ -116,8 +116,9 @@ func TestCommandTree(t *testing.T) {
 	t.Parallel()
 	a, _, _ := testApp("table")
 	flags := map[string]string{
-		"demo":           "headless dir keep",
-		"grant create":   "player event campaign subject version kind amount reason dry-run token owner wait confirm",
+		"demo": "headless dir keep",
+		"grant create": "player event campaign subject version kind amount reason dry-run token " +
+			"owner wait confirm",
 		"grant apply":    "campaign reason dry-run result skip-invalid rest confirm",
 		"lease list":     "owner resource state expiring sort reverse limit",
 		"lease show":     "",

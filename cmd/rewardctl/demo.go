@@ -273,6 +273,9 @@ func (d *demo) greet() error {
 // stop ends everything that start began, last first, and removes what is not to be kept.
 func (d *demo) stop() error {
 	var problems []error
+	if d.postgres != nil {
+		d.app.say("stopping the private servers ...")
+	}
 	if d.workers != nil {
 		d.workers.halt()
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	_ "embed" // the SQL files beside
 	"fmt"
 	"time"
 
@@ -10,21 +9,6 @@ import (
 
 	"rewardctl/grant"
 )
-
-//go:embed sql/demo_postings.sql
-var demoPostingsSQL string
-
-//go:embed sql/demo_claims.sql
-var demoClaimsSQL string
-
-//go:embed sql/demo_floor.sql
-var demoFloorSQL string
-
-//go:embed sql/demo_legacy_table.sql
-var demoLegacyTableSQL string
-
-//go:embed sql/demo_legacy_rows.sql
-var demoLegacyRowsSQL string
 
 const (
 	demoPlayers    = 40   // p-1001 and those after it

@@ -253,8 +253,10 @@ func (a *app) printDrillData(r drill.Report) error {
 	for _, row := range r.Timeline {
 		ms := row.At.Milliseconds()
 		j.Timeline = append(j.Timeline, drillRowJSON{ms, row.WorkerA, row.Lease, row.WorkerB})
-		l.rows = append(l.rows, []cell{number(ms), text(row.WorkerA), text(row.Lease),
-			text(row.WorkerB)})
+		l.rows = append(l.rows, []cell{
+			number(ms), text(row.WorkerA), text(row.Lease),
+			text(row.WorkerB),
+		})
 	}
 	for _, f := range r.Refusals {
 		j.Refusals = append(j.Refusals, drillRefusalJSON{

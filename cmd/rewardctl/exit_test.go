@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"rewardctl/config"
 	"rewardctl/grant"
 	"rewardctl/inspect"
 	"rewardctl/repair"
@@ -37,6 +40,7 @@ func TestEveryOutcomeHasItsExitCode(t *testing.T) {
 func TestErrorsAndTheirExitCodes(t *testing.T) {
 	t.Parallel()
 	down := &grant.BackendError{Backend: grant.Redis, Op: "acquire", Err: syscall.ECONNREFUSED}
+	changed := &repair.PreconditionError{Resource: "r", Have: "2:b", Want: "1:a"}
 	for name, c := range map[string]struct {
 		err  error
 		exit exitCode
@@ -44,12 +48,12 @@ func TestErrorsAndTheirExitCodes(t *testing.T) {
 	}{
 		"backend":      {down, 8, "Redis does not answer"},
 		"wrapped":      {fmt.Errorf("x: %w", down), 8, "Redis does not answer"},
-		"rejection":    {&grant.Rejection{Field: "amount", Value: "0", Problem: "is not above zero"}, 2, `amount "0"`},
-		"gate":         {&grant.GateError{Problem: "no key", WayOut: "migrate"}, 4, "granting is refused"},
+		"rejection":    {&grant.Rejection{Field: "amount", Value: "0"}, 2, `amount "0"`},
+		"gate":         {&grant.GateError{Problem: "no key"}, 4, "granting is refused"},
 		"player":       {&inspect.NotFoundError{What: "player", Name: "p"}, 3, "not known"},
-		"precondition": {&repair.PreconditionError{Resource: "r", Have: "2:b", Want: "1:a"}, 4, "r has 2:b, not 1:a"},
+		"precondition": {changed, 4, "r has 2:b, not 1:a"},
 		"busy":         {&repair.BusyError{Resource: "r"}, 4, "being written"},
-		"file":         {&batchfile.FileError{Name: "f.csv", Line: 3, Problem: "no"}, 2, "f.csv, line 3"},
+		"file":         {&batchfile.FileError{Name: "f.csv", Line: 3}, 2, "f.csv, line 3"},
 		"interrupted":  {fmt.Errorf("x: %w", context.Canceled), 130, "interrupted"},
 		"timeout":      {context.DeadlineExceeded, 8, "in time"},
 		"no file":      {&fs.PathError{Op: "open", Path: "f", Err: os.ErrNotExist}, 3, "f: "},
@@ -57,11 +61,25 @@ func TestErrorsAndTheirExitCodes(t *testing.T) {
 		"usage":        {usage("x", "do y", "bad %s", "z"), 2, "bad z"},
 		"denied":       {denied("x", "do y", "no"), 5, "no"},
 		"unknown":      {errors.New("surprise"), 1, "surprise"},
+		"no table":     {answered("42P01"), 4, "PostgreSQL refused"},
+		"no login":     {answered("28P01"), 2, "PostgreSQL refused"},
+		"no right":     {answered("42501"), 5, "PostgreSQL refused"},
+		"shutting":     {answered("57P01"), 8, "PostgreSQL refused"},
+		"no postgres":  {config.ErrNoPostgres, 2, "no PostgreSQL is configured"},
+		"config": {errors.Join(&config.Error{Key: "a", Problem: "is bad"},
+			&config.Error{Key: "b", Problem: "is bad"}), 2, "a is bad"},
 	} {
 		p := classify(c.err)
 		if p.exit != c.exit || !strings.Contains(p.message, c.says) {
 			t.Errorf("%s: exit %d, %q", name, p.exit, p.message)
 		}
+	}
+}
+
+// answered is a PostgreSQL that answers with an error code.
+func answered(code string) error {
+	return &grant.BackendError{
+		Backend: grant.PostgreSQL, Op: "grant", Err: &pgconn.PgError{Code: code, Message: "no"},
 	}
 }
 

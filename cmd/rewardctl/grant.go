@@ -30,7 +30,8 @@ type createFlags struct {
 func (a *app) grantCreateCommand() *cobra.Command {
 	var f createFlags
 	cmd := &cobra.Command{
-		Use:   "create --player P (--event ID | --campaign C --subject S) --kind K --amount N --reason WHY",
+		Use: "create --player P (--event ID | --campaign C --subject S) --kind K --amount N " +
+			"--reason WHY",
 		Short: "Grant one reward, exactly once",
 		Long: "Grants one reward. The same command again answers replayed and moves nothing; the" +
 			" same\nevent with another amount or kind answers mismatch. The event id says what the" +

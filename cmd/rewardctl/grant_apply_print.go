@@ -117,7 +117,8 @@ func applyFields(r repair.ApplyReport, f applyFlags) []field {
 		title = "dry_run_of"
 	}
 	fields := []field{
-		{title, text(r.Name)}, {"rows", text(strconv.Itoa(r.Check.Rows))},
+		{title, text(r.Name)},
+		{"rows", text(strconv.Itoa(r.Check.Rows))},
 		{"complete", text(done)},
 	}
 	for _, o := range applyWords() {

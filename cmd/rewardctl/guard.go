@@ -13,7 +13,9 @@ import (
 // mayChange decides whether a command may change something in this context. A read-only context
 // refuses. A protected one wants words that name the target: given by --confirm, or typed when a
 // person can be asked. Without a terminal nothing is asked and nothing is taken for a yes.
-func (a *app) mayChange(ctx context.Context, conf config.Context, confirm, want, deed string) error {
+func (a *app) mayChange(
+	ctx context.Context, conf config.Context, confirm, want, deed string,
+) error {
 	if conf.ReadOnly {
 		return denied("context", "use another context, or only look: --dry-run",
 			"context %s is read-only: it may not %s", conf.Name, deed)

@@ -36,7 +36,8 @@ func (a *app) migrateUpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.mayChange(cmd.Context(), w.conf, confirm, "migrate", "migrate the database"); err != nil {
+			err = a.mayChange(cmd.Context(), w.conf, confirm, "migrate", "migrate the database")
+			if err != nil {
 				return err
 			}
 			conn, err := w.conn()

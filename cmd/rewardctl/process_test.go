@@ -171,7 +171,9 @@ func TestCtrlCStopsBetweenBatches(t *testing.T) {
 		report.Counts["not_run"] != rows-granted || report.GoOn == nil {
 		t.Errorf("%d are granted, the report says %+v", granted, report)
 	}
-	for _, words := range []string{"stopping after the batch in hand", "to go on, apply the same file"} {
+	for _, words := range []string{
+		"stopping after the batch in hand", "to go on, apply the same file",
+	} {
 		if !strings.Contains(messages.String(), words) {
 			t.Errorf("stderr does not say %q: %s", words, messages.String())
 		}

@@ -30,8 +30,11 @@ func (a *app) versionCommand() *cobra.Command {
 				commit += " (modified)"
 			}
 			return a.printOne(v, []field{
-				{"version", text(v.Version)}, {"commit", text(commit)}, {"built", text(v.Built)},
-				{"go", text(v.Go)}, {"platform", text(v.Platform)},
+				{"version", text(v.Version)},
+				{"commit", text(commit)},
+				{"built", text(v.Built)},
+				{"go", text(v.Go)},
+				{"platform", text(v.Platform)},
 			})
 		},
 	}

@@ -10,7 +10,8 @@ with item as (
            row_number() over (partition by u.player order by u.age desc, u.n) as token,
            row_number() over (order by u.age, u.n) as newest
     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::interval[], $6::text[],
-                $7::text[]) with ordinality as u (player, event, kind, amount, age, actor, reason, n)
+                $7::text[])
+        with ordinality as u (player, event, kind, amount, age, actor, reason, n)
 ), posted as (
     insert into reward_ledger (player_id, reward_event_id, kind, amount, fence_token, lease_owner,
                                actor, reason, created_at)
