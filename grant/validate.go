@@ -78,6 +78,9 @@ func textProblem(s string, max int) string {
 		return "begins or ends with a blank"
 	}
 	for _, c := range s {
+		if c >= ' ' && c < unicode.MaxASCII {
+			continue // the common case, without a look into the tables
+		}
 		if unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return fmt.Sprintf("contains the invisible character U+%04X", c)
 		}
