@@ -82,27 +82,37 @@ func BenchmarkPipelined(b *testing.B) {
 			}
 		}
 	})
-	b.Run("lease", func(b *testing.B) {
-		b.ReportAllocs()
-		asks := make([]grant.Ask, size)
-		leases := make([]grant.Lease, size)
-		for i, n := range names {
-			asks[i] = grant.Ask{Resource: n, Owner: "worker@host/4711#0123456789abcdef0123456789abcdef"}
+	for name, o := range map[string]lease.Options{
+		"lease":             {TTL: 10 * time.Second},
+		"lease, no history": {TTL: 10 * time.Second, HistoryMax: -1},
+	} {
+		b.Run(name, func(b *testing.B) { pipelined(b, open(b, o), names) })
+	}
+}
+
+func pipelined(b *testing.B, s *bench, names []string) {
+	b.ReportAllocs()
+	ctx, size := context.Background(), len(names)
+	asks := make([]grant.Ask, size)
+	leases := make([]grant.Lease, size)
+	for i, n := range names {
+		asks[i] = grant.Ask{
+			Resource: n, Owner: "worker@host/4711#0123456789abcdef0123456789abcdef",
 		}
-		for range max(b.N/size, 1) {
-			for i, a := range s.Acquire(ctx, asks) {
-				if a.Lease == nil {
-					b.Fatal(a)
-				}
-				leases[i] = *a.Lease
+	}
+	for range max(b.N/size, 1) {
+		for i, a := range s.Acquire(ctx, asks) {
+			if a.Lease == nil {
+				b.Fatal(a)
 			}
-			for _, err := range s.Release(ctx, leases) {
-				if err != nil {
-					b.Fatal(err)
-				}
+			leases[i] = *a.Lease
+		}
+		for _, err := range s.Release(ctx, leases) {
+			if err != nil {
+				b.Fatal(err)
 			}
 		}
-	})
+	}
 }
 
 // BenchmarkList lists 100,000 leases among 1,000,000 other keys.

@@ -12,7 +12,7 @@ import (
 // lateHolder is case B01: the late holder, and an operator who looks at an old screen, must not
 // touch the next holder's lease.
 func lateHolder(t *testing.T, open opener) {
-	s := open(t, lease.Options{TTL: 200 * time.Millisecond})
+	s := open(t, lease.Options{TTL: 500 * time.Millisecond})
 	a := s.take(t, grant.Ask{Resource: "r", Owner: "a", Floor: 40})
 	eventually(t, "a's lease ends", func() bool {
 		return s.client.Exists(t.Context(), s.LockKey("r")).Val() == 0

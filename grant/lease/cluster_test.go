@@ -284,3 +284,30 @@ func TestReplicaRefuses(t *testing.T) {
 		t.Errorf("facts %+v, %v; want a replica", facts, err)
 	}
 }
+
+// TestNobodyThere checks that a Cluster or Sentinel that cannot be reached is refused without
+// doubt: nothing was sent.
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]redis.UniversalOptions{
+		"cluster":  {Addrs: []string{"127.0.0.1:1", "127.0.0.1:2"}},
+		"sentinel": {Addrs: []string{"127.0.0.1:1"}, MasterName: "mymaster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := lease.New(universal(t, o), lease.Options{TTL: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			a := s.Acquire(t.Context(), []grant.Ask{{Resource: "r", Owner: "a"}})[0]
+			wantPlain(t, a.Err)
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if _, err := s.List(t.Context()); !grant.Unavailable(err) {
+				t.Errorf("list: %v", err)
+			}
+		})
+	}
+}

@@ -210,8 +210,8 @@ func TestServerDown(t *testing.T) {
 // work before the lease ends, and a lease taken again afterwards is renewed again.
 func TestB03KeeperOnServer(t *testing.T) {
 	t.Parallel()
-	const ttl = 1200 * time.Millisecond
-	s, plain, p := openProxied(t, lease.Options{TTL: ttl})
+	const ttl = 2 * time.Second
+	s, plain, p := openProxied(t, lease.Options{TTL: ttl, Margin: 600 * time.Millisecond})
 	lost := make(chan error, 10)
 	keep := func(owner string) *lease.Keeper {
 		l := s.take(t, grant.Ask{Resource: "r", Owner: owner})

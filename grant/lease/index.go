@@ -24,6 +24,8 @@ func (s *Store) shardSet(items []item) shardSet {
 	if s.cluster {
 		return set
 	}
+	size := min(len(items), s.opts.Shards)
+	set.keys, set.order = make([]string, 0, size), make([]int, 0, size)
 	for _, it := range items {
 		if it.member != "" && !slices.Contains(set.order, it.shard) {
 			set.order = append(set.order, it.shard)

@@ -32,7 +32,8 @@ type Renewer interface {
 type KeepOptions struct {
 	// Warn is told once per outage that renewing failed and goes on being tried.
 	Warn func(error)
-	// Lost is told once that the lease is over, with the cause. It is not told about Stop.
+	// Lost is told once that the lease is over, with the cause. It is not told about Stop. Both
+	// functions are called by the keeper's own goroutine, so neither may call Stop.
 	Lost func(error)
 }
 

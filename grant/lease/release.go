@@ -82,6 +82,9 @@ type freed struct {
 // holds reports whether the lock is held by the very acquisition of the item: only the token that
 // was named is wrong, and the index entry must stay.
 func (f freed) holds(it item) bool {
+	if f.Answer != Changed {
+		return false
+	}
 	_, owner, err := ParseValue(f.Now)
 	return err == nil && it.member == member(it.tag, owner)
 }

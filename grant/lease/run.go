@@ -80,6 +80,9 @@ func (s *Store) run(ctx context.Context, calls []*call) {
 
 // missing reports whether a server answered that it does not know the script.
 func missing(err error) bool {
+	if err == nil {
+		return false
+	}
 	var reply redis.Error
 	return errors.As(err, &reply) && code(reply.Error()) == "NOSCRIPT"
 }

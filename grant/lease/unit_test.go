@@ -149,8 +149,14 @@ func TestOwner(t *testing.T) {
 		}
 	}
 	for _, bad := range []Owner{
-		{"", "h", 1, "n"}, {"w@", "h", 1, "n"}, {"w#", "h", 1, "n"}, {"w", "", 1, "n"},
-		{"w", "h/", 1, "n"}, {"w", "h#", 1, "n"}, {"w", "h", 0, "n"}, {"w", "h", 1, ""},
+		{"", "h", 1, "n"},
+		{"w@", "h", 1, "n"},
+		{"w#", "h", 1, "n"},
+		{"w", "", 1, "n"},
+		{"w", "h/", 1, "n"},
+		{"w", "h#", 1, "n"},
+		{"w", "h", 0, "n"},
+		{"w", "h", 1, ""},
 		{"w", "h", 1, "n#"},
 	} {
 		if text, err := NewOwner(bad.Worker, bad.Host, bad.PID, bad.Nonce); err == nil {
