@@ -114,7 +114,7 @@ func withoutPlayer(event, player string) string {
 	}
 }
 
-func wordRune(c byte) bool { return wordByte(c | 0x20) || c >= 0x80 }
+func wordRune(c byte) bool { return wordByte(c|0x20) || c >= 0x80 }
 
 // namesPeriods reports whether all that looks like a time in an id is the name of a period.
 func namesPeriods(event string) bool {
