@@ -14,6 +14,7 @@ type Context struct {
 	Redis    Redis
 	Lease    Lease
 	Limits   Limits
+	Audit    Audit
 	UI       UI
 }
 
@@ -66,6 +67,11 @@ type Lease struct {
 type Limits struct {
 	AmountMax int64 // the highest amount of one grant
 	BatchMax  int   // items in one transaction
+}
+
+// Audit says what audits look at besides the tables of the engine.
+type Audit struct {
+	Ledgers Ledgers // the studio's own tables of rewards
 }
 
 // UI says how the console looks.

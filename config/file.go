@@ -151,7 +151,9 @@ func (r *reader) setting(values map[string]value, at, name string, key, val *yam
 		if val.Kind == yaml.ScalarNode && val.Tag == "!!null" {
 			return
 		}
-		if k.list() {
+		if k.ledgers() {
+			values[name] = r.ledgers(val, join(at, name))
+		} else if k.list() {
 			values[name] = r.sequence(val, join(at, name))
 		} else {
 			values[name] = r.scalar(val, join(at, name))

@@ -19,6 +19,10 @@ func set(into any, raw string) (problem, wayOut string) {
 		*p = NewSecret(raw)
 	case *[]string:
 		*p = splitList(raw)
+	case *Ledgers:
+		ledgers, problem, wayOut := parseLedgers(raw)
+		*p = ledgers
+		return problem, wayOut
 	case *bool:
 		*p = raw == "true"
 		if raw != "true" && raw != "false" {
@@ -57,6 +61,8 @@ func text(from any) string {
 		return p.String()
 	case *[]string:
 		return strings.Join(*p, ",")
+	case *Ledgers:
+		return p.String()
 	case *bool:
 		return strconv.FormatBool(*p)
 	case *int:

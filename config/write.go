@@ -49,6 +49,9 @@ func contextNode(c Context) *yaml.Node {
 				value.Content = append(value.Content, scalar(item))
 			}
 		}
+		if list, is := k.at(&c).(*Ledgers); is {
+			value = list.node()
+		}
 		section, name, two := strings.Cut(k.name, ".")
 		if !two {
 			add(node, k.name, value)

@@ -118,7 +118,9 @@ func (s spec) removeRest() error {
 
 // serverEnvironment is what a server sees of our environment: nothing that could redirect it.
 func serverEnvironment(s spec) []string {
-	env := []string{"HOME=/", "LC_ALL=C", "TZ=UTC", "INITDB=" + s.initdb}
+	env := []string{
+		"HOME=/", "LC_ALL=C", "TZ=UTC", "INITDB=" + s.initdb, "SUPERVISE=" + superviseScript,
+	}
 	for _, name := range []string{"PATH", "TMPDIR", "LD_LIBRARY_PATH"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)

@@ -141,7 +141,7 @@ func fetchBinaries(ctx context.Context) (binaries, error) {
 	if err := os.MkdirAll(cacheDir(), 0o755); err != nil {
 		return binaries{}, err
 	}
-	work, err := os.MkdirTemp(cacheDir(), "fetch-")
+	work, err := os.MkdirTemp(cacheDir(), workPrefix)
 	if err != nil {
 		return binaries{}, err
 	}

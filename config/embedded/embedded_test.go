@@ -122,7 +122,7 @@ func TestPostgresStartsQuicklyOnceTheTemplateIsThere(t *testing.T) {
 	startPostgres(t, embedded.PostgresOptions{})
 	took := time.Since(begin)
 	t.Logf("started in %v", took)
-	if took > 10*time.Second { // the aim is 3 s on an idle machine; this one is shared
+	if took > 20*time.Second { // the aim is 3 s on an idle machine; this one may be busy
 		t.Errorf("the second start took %v", took)
 	}
 }

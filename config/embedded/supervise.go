@@ -54,7 +54,8 @@ func supervise(ctx context.Context, s spec) (*supervised, error) {
 	if s.remove {
 		remove = "remove"
 	}
-	args := append([]string{"-c", superviseScript, "supervise", s.dir, remove, s.signal},
+	// The script goes through the environment, so that process lists stay readable.
+	args := append([]string{"-c", `eval "$SUPERVISE"`, "supervise", s.dir, remove, s.signal},
 		s.command...)
 	cmd := exec.Command("/bin/sh", args...)
 	cmd.Env = serverEnvironment(s)

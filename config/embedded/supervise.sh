@@ -7,6 +7,7 @@
 #          lines of the server's log when it has ended.
 dir=$1 remove=$2 signal=$3
 shift 3
+unset SUPERVISE
 umask 077
 trap '' INT QUIT HUP PIPE
 exec 3<&0 </dev/null

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // templateForm is raised when the way templates are made changes.
@@ -96,7 +97,8 @@ func saveTemplate(ctx context.Context, dir, template string, replace bool) {
 	if os.MkdirAll(filepath.Dir(template), 0o755) != nil {
 		return
 	}
-	work, err := os.MkdirTemp(filepath.Dir(template), "template-") // mode 0700
+	sweep(filepath.Dir(template))
+	work, err := os.MkdirTemp(filepath.Dir(template), workPrefix) // mode 0700
 	if err != nil {
 		return
 	}
@@ -115,6 +117,19 @@ func saveTemplate(ctx context.Context, dir, template string, replace bool) {
 	}
 	// Renames are atomic. This one fails when another process was faster, whose template is good.
 	_ = os.Rename(filepath.Join(work, "whole"), template)
+}
+
+// workPrefix opens the names of folders in the cache that are being filled.
+const workPrefix = "making-"
+
+// sweep removes what processes that were killed while they filled the cache have left there.
+func sweep(cache string) {
+	left, _ := filepath.Glob(filepath.Join(cache, workPrefix+"*")) // the pattern is valid
+	for _, dir := range left {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(dir)
+		}
+	}
 }
 
 // copyTree copies files and folders with their modes, and hands each copy to own.
