@@ -17,6 +17,9 @@ func (s *Store) RenewSource() string   { return s.scripts.renew.source }
 // SetGrace changes after what time a dead index entry is removed.
 func SetGrace(s *Store, d time.Duration) { s.grace = d }
 
+// SetPage changes how many index entries are read at a time.
+func SetPage(s *Store, n int) { s.page = n }
+
 // ShardKey names an index key.
 func (s *Store) ShardKey(shard int) string { return s.shardKey(shard) }
 

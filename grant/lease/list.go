@@ -80,7 +80,7 @@ type walk struct {
 // the score where the one before ended, and entries known from there are skipped.
 func (w *walk) run(ctx context.Context) error {
 	known := map[string]bool{}
-	from, want := "-inf", pageMax
+	from, want := "-inf", w.store.page
 	for {
 		members, err := w.page(ctx, from, want)
 		if err != nil {
@@ -105,7 +105,7 @@ func (w *walk) run(ctx context.Context) error {
 		case last == from || last == "":
 			want *= 2 // more entries share one score than fit, or the last one just went
 		default:
-			from, want = last, pageMax
+			from, want = last, w.store.page
 			clear(known)
 		}
 		for _, m := range members {

@@ -62,6 +62,7 @@ type Store struct {
 	text    texts
 	scripts scripts
 	chunk   int // items per script call
+	page    int // index entries read at a time
 	grace   time.Duration
 	wait    func(attempt int) time.Duration // pause before another attempt
 }
@@ -81,7 +82,7 @@ func New(client redis.UniversalClient, o Options) (*Store, error) {
 	}
 	s := &Store{
 		client: client, cluster: cluster, opts: o, text: newTexts(o), scripts: loadScripts(),
-		chunk: chunkMax, grace: indexGrace, wait: backoff,
+		chunk: chunkMax, page: pageMax, grace: indexGrace, wait: backoff,
 	}
 	if cluster {
 		s.chunk = 1

@@ -49,6 +49,7 @@ func conform(t *testing.T, open opener) {
 		"release exact":            releaseExact,
 		"expiry":                   expiry,
 		"list":                     listing,
+		"list by pages":            listPages,
 		"list prunes":              listPrunes,
 		"list odd entries":         listOdd,
 		"history":                  history,
@@ -360,6 +361,25 @@ func listing(t *testing.T, open opener) {
 	}
 	if n := s.indexed(t); n != 15 {
 		t.Errorf("%d index entries for 15 leases", n)
+	}
+}
+
+// listPages reads the index in pages far smaller than the groups of entries that share a score: a
+// batch enters all of its leases at one moment.
+func listPages(t *testing.T, open opener) {
+	s := open(t, lease.Options{TTL: time.Minute, Shards: 2})
+	var names []string
+	for i := range 4 {
+		batch := make([]string, 12)
+		for k := range batch {
+			batch[k] = fmt.Sprintf("%d-%d", i, k)
+		}
+		s.Acquire(t.Context(), asksFor("w", batch...))
+		names = append(names, batch...)
+	}
+	for _, size := range []int{1, 2, 5, 47, 48, 49, 1000} {
+		lease.SetPage(s.Store, size)
+		s.wantListed(t, names)
 	}
 }
 
