@@ -27,7 +27,7 @@ type batch[R any] struct {
 // item is one row with its identity. A row that is gone is kept while the order is held.
 type item[R any] struct {
 	id   string
-	row  R
+	row  *R
 	gone bool
 }
 
@@ -162,7 +162,8 @@ func (f *feed[R]) take(got loaded[R]) {
 	items := make([]item[R], len(got.batch.rows))
 	f.last = make([]*item[R], len(items))
 	for i := range got.batch.rows {
-		items[i] = item[R]{id: f.id(&got.batch.rows[i]), row: got.batch.rows[i]}
+		row := &got.batch.rows[i]
+		items[i] = item[R]{id: f.id(row), row: row}
 		f.last[i] = &items[i]
 	}
 }
@@ -194,7 +195,7 @@ func (f *feed[R]) publish() {
 func (f *feed[R]) arrange(q *query[R]) []*item[R] {
 	items := make([]*item[R], 0, len(f.last))
 	for _, it := range f.last {
-		if q.match == nil || q.match(&it.row) {
+		if q.match == nil || q.match(it.row) {
 			items = append(items, it)
 		}
 	}
@@ -223,7 +224,7 @@ func (f *feed[R]) keepOrder(shown []*item[R], q *query[R]) (items []*item[R], wa
 		items[i] = &gone
 	}
 	for _, it := range now {
-		if q.match == nil || q.match(&it.row) {
+		if q.match == nil || q.match(it.row) {
 			waiting++
 		}
 	}

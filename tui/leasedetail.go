@@ -36,7 +36,7 @@ func wrapped(t *paint.Theme, label, value string, role paint.Role, w int) []stri
 
 // leaseVerdict writes the verdict on a lease with its evidence.
 func leaseVerdict(d *desk, it *leaseItem, w int) []string {
-	t, l := d.theme, &it.row
+	t, l := d.theme, it.row
 	state := stateGlyph(t.Glyphs, l.Verdict.State) + " " + stateWords(l.Verdict)
 	role := stateRole(l.Verdict.State)
 	if it.gone {
@@ -56,7 +56,7 @@ func leaseVerdict(d *desk, it *leaseItem, w int) []string {
 
 // leaseIdentity writes who holds a lease, until when and under which token.
 func leaseIdentity(d *desk, it *leaseItem, w int) []string {
-	t, l := d.theme, &it.row
+	t, l := d.theme, it.row
 	left := leftNow(l, d.now())
 	share := heat(t.Glyphs, l, left, d.opts.LeaseTTL)
 	lines := []string{pair(t, "left", leftText(l, left)+"  "+share, leftRole(l, left))}

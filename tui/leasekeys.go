@@ -105,7 +105,7 @@ func (s *leasesScreen) canRelease() (bool, string) {
 }
 
 func (s *leasesScreen) release() tea.Cmd {
-	l := s.selected().row
+	l := *s.selected().row
 	action := newRelease(s.d, l)
 	return openDeed(s.d, action, action.listed(l))
 }
@@ -116,7 +116,7 @@ func (s *leasesScreen) copy() tea.Cmd {
 
 // toPlayer opens the player whose rewards the lease protects, if its name says so.
 func (s *leasesScreen) toPlayer() tea.Cmd {
-	player, ok := playerOf(s.selected().row)
+	player, ok := playerOf(*s.selected().row)
 	if !ok {
 		s.d.say(Info, "this resource is not a player's own: the player is not known")
 		return nil

@@ -55,7 +55,7 @@ func (d leaseData) Find(id string) int { return d.view.find(id) }
 
 func (d leaseData) Cells(i int, out []table.Cell) {
 	it := d.view.items[i]
-	l := &it.row
+	l := it.row
 	left := leftNow(l, d.now)
 	role := stateRole(l.Verdict.State)
 	out[0] = table.Cell{Text: l.Resource}
@@ -196,7 +196,7 @@ func leaseOrder(key string, desc bool) func(a, b *leaseItem) int {
 	}[key]
 	return func(a, b *leaseItem) int {
 		if by != nil {
-			if c := by(&a.row, &b.row); c != 0 {
+			if c := by(a.row, b.row); c != 0 {
 				if desc {
 					return -c
 				}
@@ -258,7 +258,7 @@ func summarise(items []*leaseItem, now time.Time) any {
 			continue
 		}
 		counts[it.row.Verdict.State]++
-		if left := leftNow(&it.row, now); !it.row.NoExpiry && left < expirySpan {
+		if left := leftNow(it.row, now); !it.row.NoExpiry && left < expirySpan {
 			s.expiries[left*expiryBuckets/expirySpan]++
 		}
 	}

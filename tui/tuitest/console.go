@@ -98,8 +98,12 @@ func Start(t testing.TB, world *World, clock *Clock, w, h int, edit func(*tui.Op
 		cancel()
 		_ = write.Close()
 		c.End()
+		// Ending the pipe first lets the reader go: Close and Read of the emulator do not get on.
+		if pipe, ok := c.em.InputPipe().(io.Closer); ok {
+			_ = pipe.Close()
+			<-drained
+		}
 		_ = c.em.Close()
-		<-drained
 	})
 	return c
 }

@@ -34,9 +34,28 @@ func (c *Console) Golden(name string) {
 	}
 	want := strings.TrimSuffix(string(raw), "\n")
 	if err := c.poll(func() bool { return c.Text() == want }); err != nil {
-		c.t.Errorf("%s: the screen is\n%s\nwant\n%s", path, c.Text(), want)
+		c.t.Errorf("%s: %v\n%s", path, err, difference(want, c.Text()))
 	}
 	c.Exact()
+}
+
+// difference lists the lines that differ.
+func difference(want, got string) string {
+	var b strings.Builder
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range max(len(w), len(g)) {
+		var wl, gl string
+		if i < len(w) {
+			wl = w[i]
+		}
+		if i < len(g) {
+			gl = g[i]
+		}
+		if wl != gl {
+			b.WriteString("want " + wl + "\n got " + gl + "\n")
+		}
+	}
+	return b.String()
 }
 
 // settle waits until nothing is drawn for a while.

@@ -31,12 +31,12 @@ func (w *World) Fill() {
 	for i, resource := range []string{
 		"reward:player-8841", "reward:player-1120", "reward:player-77", "reward:season:미라",
 	} {
-		w.SetLease(Lease(resource, i+1, time.Duration(3+6*i)*time.Second))
+		w.SetLease(Lease(resource, i+1, time.Duration(4+6*i)*time.Second))
 	}
-	orphan := Lease("reward:player-42", 9, 21*time.Second)
+	orphan := Lease("reward:player-42", 9, 20*time.Second)
 	orphan.Verdict = inspect.Verdict{State: inspect.OrphanSuspect, Evidence: []inspect.Evidence{
 		{Name: "heartbeat", Finding: "silent: the owner's heartbeat key is gone"},
-		{Name: "time left", Finding: "21 s of 30 s"},
+		{Name: "time left", Finding: "20 s of 30 s"},
 	}}
 	w.SetLease(orphan)
 	stuck := Lease("reward:event:5", 3, -1)
@@ -46,7 +46,7 @@ func (w *World) Fill() {
 	}}
 	w.SetLease(stuck)
 	w.SetLease(inspect.Lease{
-		Resource: "reward:legacy", Left: 12 * time.Second, Foreign: "hash",
+		Resource: "reward:legacy", Left: 13 * time.Second, Foreign: "hash",
 		Verdict: inspect.Verdict{State: inspect.Foreign, Evidence: []inspect.Evidence{
 			{Name: "data", Finding: "a hash, as Redisson writes"},
 		}},
