@@ -183,8 +183,10 @@ func otherKeys() []key {
 			"limits.batch_max", "1000", "items in one transaction",
 			func(c *Context) any { return &c.Limits.BatchMax },
 		},
-		{"audit.ledgers", "", "the studio's own reward tables, for audit run foreign-ledger",
-			func(c *Context) any { return &c.Audit.Ledgers }},
+		{
+			"audit.ledgers", "", "the studio's own reward tables, for audit run foreign-ledger",
+			func(c *Context) any { return &c.Audit.Ledgers },
+		},
 		{
 			"ui.refresh", "1s", "time between two reads of what is on the screen",
 			func(c *Context) any { return &c.UI.Refresh },

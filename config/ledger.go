@@ -32,8 +32,12 @@ type ledgerField struct {
 
 func (l *Ledger) fields() []ledgerField {
 	return []ledgerField{
-		{"table", &l.Table, true}, {"player", &l.Player, true}, {"event", &l.Event, true},
-		{"amount", &l.Amount, false}, {"kind", &l.Kind, false}, {"at", &l.At, false},
+		{"table", &l.Table, true},
+		{"player", &l.Player, true},
+		{"event", &l.Event, true},
+		{"amount", &l.Amount, false},
+		{"kind", &l.Kind, false},
+		{"at", &l.At, false},
 	}
 }
 

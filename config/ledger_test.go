@@ -35,7 +35,8 @@ func TestLedgers(t *testing.T) {
 	for name, body := range map[string]string{
 		"list": `    audit:
       ledgers:
-        - {table: old.reward_log, player: user_id, event: reward_key, amount: qty, kind: item, at: created}
+        - {table: old.reward_log, player: user_id, event: reward_key, amount: qty,
+           kind: item, at: created}
         - table: gifts
           player: who
           event: what
@@ -69,15 +70,17 @@ func TestLedgers(t *testing.T) {
 func TestLedgersRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ item, says string }{
-		"no table":        {"{player: a, event: b}", "names no table"},
-		"no event":        {"{table: t, player: a}", "names no event"},
-		"injection":       {`{table: "t; drop table x", player: a, event: b}`, "is not a plain name"},
-		"quoted":          {`{table: '"T"', player: a, event: b}`, "is not a plain name"},
-		"upper case":      {"{table: t, player: Who, event: b}", "is not a plain name"},
-		"two schemas":     {"{table: a.b.c, player: a, event: b}", "is not a plain name"},
-		"unknown key":     {"{table: t, player: a, event: b, amont: c}", "did you mean amount"},
-		"not a mapping":   {"words", "is not a mapping"},
-		"the table twice": {"{table: t, player: a, event: b}\n        - {table: t, player: a, event: c}", "twice"},
+		"no table":      {"{player: a, event: b}", "names no table"},
+		"no event":      {"{table: t, player: a}", "names no event"},
+		"injection":     {`{table: "t; drop table x", player: a, event: b}`, "is not a plain name"},
+		"quoted":        {`{table: '"T"', player: a, event: b}`, "is not a plain name"},
+		"upper case":    {"{table: t, player: Who, event: b}", "is not a plain name"},
+		"two schemas":   {"{table: a.b.c, player: a, event: b}", "is not a plain name"},
+		"unknown key":   {"{table: t, player: a, event: b, amont: c}", "did you mean amount"},
+		"not a mapping": {"words", "is not a mapping"},
+		"the table twice": {
+			"{table: t, player: a, event: b}\n        - {table: t, player: a, event: c}", "twice",
+		},
 	} {
 		_, err := ledgersOf(t, "    audit:\n      ledgers:\n        - "+c.item+"\n")
 		var e *config.Error
