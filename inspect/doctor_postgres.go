@@ -149,7 +149,8 @@ func (d *Diagnosis) session(s serverSeen) {
 	}, !pooled || safe)
 	unset := ""
 	for _, t := range []struct{ name, value string }{
-		{"statement_timeout", s.StatementTime}, {"lock_timeout", s.LockTime},
+		{"statement_timeout", s.StatementTime},
+		{"lock_timeout", s.LockTime},
 		{"idle_in_transaction_session_timeout", s.IdleTime},
 	} {
 		if t.value == "0" {

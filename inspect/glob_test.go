@@ -15,13 +15,27 @@ func TestPattern(t *testing.T) {
 		glob, text string
 		want       bool
 	}{
-		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "reward:p1", true},
-		{"reward:*", "reward:", true}, {"reward:*", "rewards", false},
-		{"*:p?", "reward:p1", true}, {"*:p?", "reward:p12", false},
-		{"[a-c]x", "bx", true}, {"[^a-c]x", "bx", false}, {"[^a-c]x", "dx", true},
-		{"[]]", "]", true}, {`\*`, "*", true}, {`\*`, "x", false}, {`[\]]`, "]", true},
-		{"日?", "日本", true}, {"a*b*c", "aXbYbc", true}, {"a*b*c", "aXbYb", false},
-		{"[z-a]", "m", true}, {"[a-]", "-", true}, {"*/*", "a/b", true},
+		{"", "", true},
+		{"", "a", false},
+		{"*", "", true},
+		{"*", "reward:p1", true},
+		{"reward:*", "reward:", true},
+		{"reward:*", "rewards", false},
+		{"*:p?", "reward:p1", true},
+		{"*:p?", "reward:p12", false},
+		{"[a-c]x", "bx", true},
+		{"[^a-c]x", "bx", false},
+		{"[^a-c]x", "dx", true},
+		{"[]]", "]", true},
+		{`\*`, "*", true},
+		{`\*`, "x", false},
+		{`[\]]`, "]", true},
+		{"日?", "日本", true},
+		{"a*b*c", "aXbYbc", true},
+		{"a*b*c", "aXbYb", false},
+		{"[z-a]", "m", true},
+		{"[a-]", "-", true},
+		{"*/*", "a/b", true},
 	} {
 		p, err := parsePattern(c.glob)
 		if err != nil {

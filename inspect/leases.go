@@ -72,10 +72,15 @@ func (r *Reader) entries(ctx context.Context) ([]lease.Entry, error) {
 // cut sorts the leases, counts them and keeps the first.
 func (l *LeaseList) cut(f LeaseFilter) {
 	l.Matched = len(l.Leases)
-	sortLeases(l.Leases, f.Sort, f.Reverse)
-	if f.Limit > 0 && len(l.Leases) > f.Limit {
-		l.Leases = slices.Clip(l.Leases[:f.Limit])
+	order := sortLeases(l.Leases, f.Sort, f.Reverse)
+	if f.Limit > 0 && len(order) > f.Limit {
+		order = order[:f.Limit]
 	}
+	kept := make([]Lease, len(order))
+	for i, at := range order {
+		kept[i] = l.Leases[at]
+	}
+	l.Leases = kept
 }
 
 func (l *LeaseList) sees(backend grant.Backend) bool {
@@ -288,12 +293,19 @@ func (s selection) takesState(v Verdict) bool {
 	return len(s.States) == 0 || slices.ContainsFunc(s.States, v.Is)
 }
 
-func sortLeases(leases []Lease, by LeaseSort, reverse bool) {
+// sortLeases returns the positions of the leases in order. A lease is large, so moving positions
+// about is much cheaper than moving leases.
+func sortLeases(leases []Lease, by LeaseSort, reverse bool) []int {
+	positions := make([]int, len(leases))
+	for i := range positions {
+		positions[i] = i
+	}
 	rank := make(map[State]int, len(States()))
 	for i, s := range States() {
 		rank[s] = i
 	}
-	slices.SortFunc(leases, func(a, b Lease) int {
+	slices.SortFunc(positions, func(i, j int) int {
+		a, b := &leases[i], &leases[j]
 		var order int
 		switch by {
 		case SortLeft:
@@ -315,10 +327,11 @@ func sortLeases(leases []Lease, by LeaseSort, reverse bool) {
 		}
 		return cmp.Or(order, tie)
 	})
+	return positions
 }
 
 // leftRank puts a lease without expiry behind all others.
-func leftRank(l Lease) time.Duration {
+func leftRank(l *Lease) time.Duration {
 	if l.NoExpiry {
 		return 1<<63 - 1
 	}

@@ -135,7 +135,9 @@ func TestLeaseFilters(t *testing.T) {
 		}
 	}
 	for _, bad := range []inspect.LeaseFilter{
-		{States: []inspect.State{"odd"}}, {Sort: "odd"}, {Limit: -1},
+		{States: []inspect.State{"odd"}},
+		{Sort: "odd"},
+		{Limit: -1},
 		{Resource: "[", Glob: true},
 	} {
 		var rejection *grant.Rejection

@@ -184,7 +184,9 @@ func TestPlayerWhoIsNotKnown(t *testing.T) {
 		t.Fatalf("a filter that selects nothing: %+v, %v", page, err)
 	}
 	for _, bad := range []inspect.PlayerQuery{
-		{}, {PlayerID: "p1", Limit: -1}, {PlayerID: "p1", Cursor: "x"},
+		{},
+		{PlayerID: "p1", Limit: -1},
+		{PlayerID: "p1", Cursor: "x"},
 		{PlayerID: "p1", Campaign: "\x00"},
 	} {
 		var rejection *grant.Rejection

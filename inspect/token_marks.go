@@ -212,8 +212,8 @@ func (h *TokenHistory) markRefused() {
 			}
 		}
 		if n > 0 {
-			h.mark(MarkFencedOff, u.Token, "%d late writes of %s were refused, the last at %s: the "+
-				"fence did its work, nothing was paid twice.", n, u.Owner, clock(last.At))
+			h.mark(MarkFencedOff, u.Token, "late writes of %s refused: %d, the last at %s. The "+
+				"fence did its work, nothing was paid twice.", u.Owner, n, clock(last.At))
 		}
 	}
 }

@@ -42,7 +42,8 @@ func TestJudge(t *testing.T) {
 		"orphan, expiring": {
 			func(f *inspect.Facts) { f.Heartbeat = inspect.HeartbeatGone; f.Left = time.Second },
 			inspect.OrphanSuspect,
-			[]inspect.State{inspect.Expiring}, "", "1s of 10s",
+			[]inspect.State{inspect.Expiring},
+			"", "1s of 10s",
 		},
 		"no expiry": {
 			func(f *inspect.Facts) { f.NoExpiry = true; f.Left = 0 }, inspect.NoExpiry, nil, "",
@@ -51,7 +52,8 @@ func TestJudge(t *testing.T) {
 		"orphan without expiry": {
 			func(f *inspect.Facts) { f.NoExpiry = true; f.Heartbeat = inspect.HeartbeatGone },
 			inspect.NoExpiry,
-			[]inspect.State{inspect.OrphanSuspect}, "", "no expiry",
+			[]inspect.State{inspect.OrphanSuspect},
+			"", "no expiry",
 		},
 		"superseded": {
 			func(f *inspect.Facts) { f.Fence = fence(6, "x") }, inspect.Superseded, nil, "",
@@ -74,7 +76,8 @@ func TestJudge(t *testing.T) {
 		},
 		"expiring": {
 			func(f *inspect.Facts) { f.Left = 2 * time.Second }, inspect.Expiring,
-			[]inspect.State{inspect.OverdueRenewal}, "", "2s of 10s",
+			[]inspect.State{inspect.OverdueRenewal},
+			"", "2s of 10s",
 		},
 		"overdue": {
 			func(f *inspect.Facts) { f.Left = 5 * time.Second }, inspect.OverdueRenewal, nil, "", "5s",
@@ -93,15 +96,18 @@ func TestJudge(t *testing.T) {
 		"no PostgreSQL, orphan": {
 			func(f *inspect.Facts) { f.FenceSeen = false; f.Heartbeat = inspect.HeartbeatGone },
 			inspect.OrphanSuspect,
-			[]inspect.State{inspect.CannotTell}, "", "PostgreSQL did not tell",
+			[]inspect.State{inspect.CannotTell},
+			"", "PostgreSQL did not tell",
 		},
 		"no PostgreSQL, expiring": {
 			func(f *inspect.Facts) { f.FenceSeen = false; f.Left = time.Second }, inspect.CannotTell,
-			[]inspect.State{inspect.OverdueRenewal}, inspect.Expiring, "PostgreSQL did not tell",
+			[]inspect.State{inspect.OverdueRenewal},
+			inspect.Expiring, "PostgreSQL did not tell",
 		},
 		"foreign": {
 			func(f *inspect.Facts) { f.Foreign = "hash"; f.NoExpiry = true }, inspect.Foreign,
-			[]inspect.State{inspect.NoExpiry}, "", "other data (hash)",
+			[]inspect.State{inspect.NoExpiry},
+			"", "other data (hash)",
 		},
 	} {
 		facts := fit

@@ -199,7 +199,7 @@ func (o *Operator) bound(ctx context.Context) (context.Context, context.CancelFu
 func (o *Operator) deny(ctx context.Context, req ReleaseRequest, now Seen, have string) error {
 	refusal := &PreconditionError{
 		Resource: req.Resource, Have: have, Want: req.Value, Now: now,
-		WayOut: "look again before you decide; nothing was changed",
+		WayOut: "look again before you decide",
 	}
 	if req.DryRun {
 		return refusal
