@@ -29,7 +29,8 @@ func (p *prompt) commands() []command {
 			return r.goTo(ScreenLeases, Args{"resource": a[0]})
 		}},
 		{
-			[]string{"player", "history"}, "player history PLAYER", "what a player received",
+			[]string{"player", "history"},
+			"player history PLAYER", "what a player received",
 			func(a []string) tea.Cmd {
 				if len(a) != 1 {
 					return r.usage("player history PLAYER")
@@ -38,7 +39,8 @@ func (p *prompt) commands() []command {
 			},
 		},
 		{
-			[]string{"explain"}, "explain PLAYER EVENT", "was it granted, and why or why not",
+			[]string{"explain"},
+			"explain PLAYER EVENT", "was it granted, and why or why not",
 			func(a []string) tea.Cmd {
 				if len(a) != 2 {
 					return r.usage("explain PLAYER EVENT")
@@ -47,14 +49,21 @@ func (p *prompt) commands() []command {
 			},
 		},
 		{
-			[]string{"grant", "create"}, "grant create [--player P ...]", "grant by hand",
+			[]string{"grant", "create"},
+			"grant create [--player P ...]", "grant by hand",
 			func(a []string) tea.Cmd { return r.openGrant(a) },
 		},
 		{[]string{"help"}, "help", "this list", func([]string) tea.Cmd {
 			r.open(newHelp(r), false)
 			return nil
 		}},
-		{[]string{"quit"}, "quit", "leave", func([]string) tea.Cmd { return r.hold(r.askQuit) }},
+		{[]string{"quit"}, "quit", "leave", func([]string) tea.Cmd {
+			if r.keys.fast {
+				r.d.say(Warned, "quit: keys arrived together; type it by hand")
+				return nil
+			}
+			return r.hold(r.askQuit)
+		}},
 	}
 }
 

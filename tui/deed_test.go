@@ -161,18 +161,24 @@ func TestOutcomesAreSaidInWords(t *testing.T) {
 		want   []string
 	}{
 		{grant.Result{Outcome: grant.Unknown}, []string{"UNKNOWN", "r do exactly the same again"}},
-		{grant.Result{Outcome: grant.LeaseHeld, Holder: &grant.Holder{Owner: "w-9", Token: 5}},
-			[]string{"LEASE HELD", "held by w-9, token 5"}},
-		{grant.Result{Outcome: grant.StaleToken, Fence: &grant.Fence{Token: 9, Owner: "w-8"}},
-			[]string{"REFUSED by the fence", "9 by w-8"}},
+		{
+			grant.Result{Outcome: grant.LeaseHeld, Holder: &grant.Holder{Owner: "w-9", Token: 5}},
+			[]string{"LEASE HELD", "held by w-9, token 5"},
+		},
+		{
+			grant.Result{Outcome: grant.StaleToken, Fence: &grant.Fence{Token: 9, Owner: "w-8"}},
+			[]string{"REFUSED by the fence", "9 by w-8"},
+		},
 		{grant.Result{Outcome: grant.Mismatch, Differs: []grant.Difference{{
 			Field: "kind", Have: "gold", Want: "gems",
 		}}}, []string{"MISMATCH", "kind differs: posted gold, asked gems"}},
 		{grant.Result{Outcome: grant.Rejected, Rejected: &grant.Rejection{
 			Field: "amount", Value: "5", Problem: "is over the limit", WayOut: "grant less",
 		}}, []string{"REJECTED", "is over the limit"}},
-		{grant.Result{Outcome: grant.Failed, Err: errors.New("no route to postgresql")},
-			[]string{"FAILED", "no route to postgresql"}},
+		{
+			grant.Result{Outcome: grant.Failed, Err: errors.New("no route to postgresql")},
+			[]string{"FAILED", "no route to postgresql"},
+		},
 	} {
 		t.Run(o.result.Outcome.String(), func(t *testing.T) {
 			t.Parallel()

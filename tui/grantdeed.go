@@ -119,22 +119,30 @@ func outcomeAnswer(r grant.Result) Answer {
 			fmt.Sprintf("posted as ledger row %d at %s", r.LedgerID, stamp(r.At)),
 		}}
 	case grant.Replayed:
-		return Answer{Kind: AnswerDone, Title: "REPLAYED: it was granted before, nothing was added",
+		return Answer{
+			Kind: AnswerDone, Title: "REPLAYED: it was granted before, nothing was added",
 			Lines: append([]string{fmt.Sprintf("ledger row %d has the same content", r.LedgerID)},
-				existing(r)...)}
+				existing(r)...),
+		}
 	case grant.Mismatch:
-		return Answer{Kind: AnswerRefused,
+		return Answer{
+			Kind:  AnswerRefused,
 			Title: "MISMATCH: this id has other content, nothing was added",
 			Lines: append(append(differences(r), existing(r)...),
-				"what is there stays as it is; another grant needs another event id")}
+				"what is there stays as it is; another grant needs another event id"),
+		}
 	case grant.LeaseHeld:
-		return Answer{Kind: AnswerRefused,
+		return Answer{
+			Kind:  AnswerRefused,
 			Title: "LEASE HELD: somebody else is writing, nothing was added",
-			Lines: []string{holderWords(r.Holder), "try again when the lease has ended"}}
+			Lines: []string{holderWords(r.Holder), "try again when the lease has ended"},
+		}
 	case grant.StaleToken, grant.TokenCollision:
-		return Answer{Kind: AnswerRefused, Title: "REFUSED by the fence: nothing was added",
+		return Answer{
+			Kind: AnswerRefused, Title: "REFUSED by the fence: nothing was added",
 			Lines: []string{"the outcome is " + r.Outcome.String(), fenceWords(r.Fence), "try again: " +
-				"the next lease gets a higher token"}}
+				"the next lease gets a higher token"},
+		}
 	case grant.Rejected:
 		lines := []string{"the request is not valid"}
 		if r.Rejected != nil {
@@ -142,11 +150,13 @@ func outcomeAnswer(r grant.Result) Answer {
 		}
 		return Answer{Kind: AnswerRefused, Title: "REJECTED: nothing was added", Lines: lines}
 	case grant.Unknown:
-		return Answer{Kind: AnswerUnknown, Title: "UNKNOWN: the answer to the commit was lost",
+		return Answer{
+			Kind: AnswerUnknown, Title: "UNKNOWN: the answer to the commit was lost",
 			Lines: []string{
 				"it may be posted, or not. The same event id can never be paid twice, so doing",
 				"exactly the same again is safe, and its answer tells.",
-			}}
+			},
+		}
 	default:
 		lines := []string{"nothing was decided"}
 		if r.Err != nil {

@@ -82,13 +82,13 @@ func (s *grantScreen) Open(ctx context.Context, args Args) tea.Cmd {
 	}
 	if len(args) > 0 {
 		s.clear()
+		s.event = args["event"]
 	}
 	for i, name := range names {
 		if value, ok := args[name]; ok {
 			s.fields[i].set(value)
 		}
 	}
-	s.event = args["event"]
 	s.typing = true
 	for i := range s.fields {
 		if s.fields[i].value() == "" && (i != inSubject && (s.event == "" || i != inCampaign)) {
@@ -108,15 +108,19 @@ func (s *grantScreen) request() (grant.Request, *grant.Rejection) {
 	}
 	amount, err := strconv.ParseInt(get(inAmount), 10, 64)
 	if err != nil {
-		return req, &grant.Rejection{Field: "amount", Value: get(inAmount),
-			Problem: "is not a whole number", WayOut: "give a number from 1"}
+		return req, &grant.Rejection{
+			Field: "amount", Value: get(inAmount),
+			Problem: "is not a whole number", WayOut: "give a number from 1",
+		}
 	}
 	req.Amount = amount
 	if s.event == "" {
 		version, err := strconv.Atoi(get(inVersion))
 		if err != nil || version < 1 {
-			return req, &grant.Rejection{Field: "version", Value: get(inVersion),
-				Problem: "is not a whole number from 1", WayOut: "count repetitions from 1"}
+			return req, &grant.Rejection{
+				Field: "version", Value: get(inVersion),
+				Problem: "is not a whole number from 1", WayOut: "count repetitions from 1",
+			}
 		}
 		id, err := grant.EventID(grant.EventParts{
 			Campaign: get(inCampaign), PlayerID: req.PlayerID, Subject: get(inSubject),
@@ -259,22 +263,30 @@ func (s *grantScreen) step(n int) tea.Cmd {
 // Bindings returns what the keys mean in the form.
 func (s *grantScreen) Bindings() []Binding {
 	return []Binding{
-		{Keys: []string{"ctrl+s"}, Help: "grant" + s.d.theme.Glyphs.Ellipsis, Enabled: s.ready,
-			Action: s.submit},
-		{Keys: []string{"tab", "down", "enter"}, Show: "tab", Help: "next field",
-			Action: func() tea.Cmd { return s.step(1) }},
-		{Keys: []string{"shift+tab", "up"}, Help: "field before", Quiet: true,
-			Action: func() tea.Cmd { return s.step(-1) }},
+		{
+			Keys: []string{"ctrl+s"}, Help: "grant" + s.d.theme.Glyphs.Ellipsis, Enabled: s.ready,
+			Action: s.submit,
+		},
+		{
+			Keys: []string{"tab", "down", "enter"}, Show: "tab", Help: "next field",
+			Action: func() tea.Cmd { return s.step(1) },
+		},
+		{
+			Keys: []string{"shift+tab", "up"}, Help: "field before", Quiet: true,
+			Action: func() tea.Cmd { return s.step(-1) },
+		},
 		{Keys: []string{"ctrl+n"}, Help: "clear", Action: func() tea.Cmd {
 			s.clear()
 			s.typing = true
 			return s.changed()
 		}},
-		{Keys: []string{"ctrl+y"}, Help: "copy command", Enabled: s.complete,
+		{
+			Keys: []string{"ctrl+y"}, Help: "copy command", Enabled: s.complete,
 			Action: func() tea.Cmd {
 				req, _ := s.request()
 				return s.d.clip("the command", repair.CommandLine(newGrant(s.d, req).CLI()))
-			}},
+			},
+		},
 		{Keys: []string{"ctrl+p"}, Help: "player", Quiet: true, Action: func() tea.Cmd {
 			return s.d.root.goTo(ScreenPlayer, Args{"player": s.fields[inPlayer].value()})
 		}},

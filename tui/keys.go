@@ -39,6 +39,7 @@ func (noTyping) Paste(string) (tea.Cmd, string) {
 type keyState struct {
 	last time.Time // when the last key arrived
 	seq  int       // counts keys
+	fast bool      // the last key arrived together with the one before
 }
 
 // heldMsg ends the wait of a dangerous key.
@@ -53,6 +54,7 @@ func (r *root) key(msg tea.KeyMsg) tea.Cmd {
 	fast := now.Sub(r.keys.last) < burstGap
 	r.keys.last = now
 	r.keys.seq++
+	r.keys.fast = fast
 	if top := r.top(); top != nil && top.grace.absorbs(now) {
 		return nil
 	}

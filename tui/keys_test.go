@@ -115,6 +115,18 @@ func afterHold(c *tuitest.Console) {
 	c.Wait("the new size", func(s string) bool { return strings.Contains(s, "DEMO") })
 }
 
+func TestQuitCommandIsTypedByHand(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 32, nil)
+	c.See("7 total")
+	c.Burst(":q\r", 2)
+	c.See("type it by hand")
+	c.Press(":", "q", "enter")
+	if err := c.End(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
 func TestPasteBecomesTextOfOneLine(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 32, nil)

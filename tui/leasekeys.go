@@ -40,16 +40,20 @@ func moving(t *table.Table, moved func()) []Binding {
 		moved()
 	}, func() int { return t.PageLen() })
 	return append(list,
-		Binding{Keys: []string{"l", "right"}, Show: "h l", Help: "columns", Quiet: true,
+		Binding{
+			Keys: []string{"l", "right"}, Show: "h l", Help: "columns", Quiet: true,
 			Move: func(n int) tea.Cmd {
 				t.Scroll(n)
 				return nil
-			}},
-		Binding{Keys: []string{"h", "left"}, Help: "columns back", Quiet: true,
+			},
+		},
+		Binding{
+			Keys: []string{"h", "left"}, Help: "columns back", Quiet: true,
 			Move: func(n int) tea.Cmd {
 				t.Scroll(-n)
 				return nil
-			}},
+			},
+		},
 	)
 }
 

@@ -59,8 +59,10 @@ func (d leaseData) Cells(i int, out []table.Cell) {
 	left := leftNow(l, d.now)
 	role := stateRole(l.Verdict.State)
 	out[0] = table.Cell{Text: l.Resource}
-	out[1] = table.Cell{Text: stateGlyph(d.g, l.Verdict.State) + " " + stateWords(l.Verdict),
-		Role: role}
+	out[1] = table.Cell{
+		Text: stateGlyph(d.g, l.Verdict.State) + " " + stateWords(l.Verdict),
+		Role: role,
+	}
 	out[2] = table.Cell{Text: leftText(l, left), Role: leftRole(l, left)}
 	out[3] = table.Cell{Text: heat(d.g, l, left, d.ttl), Role: leftRole(l, left)}
 	out[4] = table.Cell{Text: ownerShort(l)}

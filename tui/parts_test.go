@@ -103,7 +103,8 @@ func TestConfirmTextVariesWithTheTarget(t *testing.T) {
 func TestDriftNamesGuardedFactsOnly(t *testing.T) {
 	t.Parallel()
 	saw := Observed{Facts: []Fact{
-		{Name: "owner", Value: "a", Guard: true}, {Name: "left", Value: "3"},
+		{Name: "owner", Value: "a", Guard: true},
+		{Name: "left", Value: "3"},
 		{Name: "token", Value: "1", Guard: true},
 	}}
 	now := Observed{Facts: []Fact{{Name: "owner", Value: "b"}, {Name: "left", Value: "2"}}}

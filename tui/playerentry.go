@@ -52,8 +52,10 @@ func (e entries) Find(id string) int {
 func (e entries) Cells(i int, out []table.Cell) {
 	p := e.list[i]
 	out[0] = table.Cell{Text: p.At.Local().Format("01-02 15:04:05"), Role: paint.Muted}
-	out[1] = table.Cell{Text: entryGlyph(e.d.theme.Glyphs, p) + " " + entryWord(p),
-		Role: entryRole(p)}
+	out[1] = table.Cell{
+		Text: entryGlyph(e.d.theme.Glyphs, p) + " " + entryWord(p),
+		Role: entryRole(p),
+	}
 	out[2] = table.Cell{Text: signed(p)}
 	out[3] = table.Cell{Text: p.Kind}
 	if p.BalanceAfter != nil {

@@ -29,8 +29,10 @@ func (s *playerScreen) Bindings() []Binding {
 			s.typing = true
 			return nil
 		}},
-		{Keys: []string{"enter", "e"}, Show: "enter", Help: "explain", Enabled: s.hasEvent,
-			Action: func() tea.Cmd { return openExplain(s.d, s.player, s.selected().EventID) }},
+		{
+			Keys: []string{"enter", "e"}, Show: "enter", Help: "explain", Enabled: s.hasEvent,
+			Action: func() tea.Cmd { return openExplain(s.d, s.player, s.selected().EventID) },
+		},
 		{Keys: []string{"G"}, Help: "grant", Enabled: s.canGrant, Action: func() tea.Cmd {
 			return s.d.root.goTo(ScreenGrant, Args{"player": s.player})
 		}},
@@ -41,10 +43,14 @@ func (s *playerScreen) Bindings() []Binding {
 			s.pane = !s.pane
 			return nil
 		}},
-		{Keys: []string{"r", "f5"}, Help: "read now", Quiet: true, Enabled: s.hasPlayer,
-			Action: func() tea.Cmd { return s.read(false) }},
-		{Keys: []string{"y"}, Help: "copy event id", Quiet: true, Enabled: s.hasEvent,
-			Action: func() tea.Cmd { return s.d.clip("the event id", s.selected().EventID) }},
+		{
+			Keys: []string{"r", "f5"}, Help: "read now", Quiet: true, Enabled: s.hasPlayer,
+			Action: func() tea.Cmd { return s.read(false) },
+		},
+		{
+			Keys: []string{"y"}, Help: "copy event id", Quiet: true, Enabled: s.hasEvent,
+			Action: func() tea.Cmd { return s.d.clip("the event id", s.selected().EventID) },
+		},
 	}
 	moves := moving(s.table, func() {})
 	for i := range moves {

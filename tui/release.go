@@ -183,17 +183,21 @@ func failure(a repair.Action, err error) Answer {
 	)
 	switch {
 	case errors.As(err, &changed):
-		return Answer{Kind: AnswerRefused, Title: "refused: it changed, nothing was done",
+		return Answer{
+			Kind: AnswerRefused, Title: "refused: it changed, nothing was done",
 			Lines: []string{
 				"there is now  " + changed.Have, "you saw       " + changed.Want, changed.WayOut,
-			}}
+			},
+		}
 	case errors.As(err, &busy), errors.As(err, &gate):
 		return Answer{Kind: AnswerRefused, Title: "refused: nothing was done", Lines: []string{
 			err.Error(),
 		}}
 	case errors.As(err, &broken) && !broken.Doubt: // it proves that nothing happened
-		return Answer{Kind: AnswerFailed, Title: "failed: nothing was done",
-			Lines: []string{err.Error()}}
+		return Answer{
+			Kind: AnswerFailed, Title: "failed: nothing was done",
+			Lines: []string{err.Error()},
+		}
 	case broken != nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Answer{Kind: AnswerUnknown, Title: "UNKNOWN: the answer was lost", Lines: []string{
 			err.Error(),
