@@ -58,7 +58,9 @@ func TestFaultLinearizable(t *testing.T) {
 // everything would prove nothing.
 func TestFaultModelRefuses(t *testing.T) {
 	t.Parallel()
-	op := func(at int64, event string, amount, token int64, outcome grant.Outcome) porcupine.Operation {
+	op := func(
+		at int64, event string, amount, token int64, outcome grant.Outcome,
+	) porcupine.Operation {
 		return porcupine.Operation{
 			Input: asked{"r", event, amount},
 			Call:  at, Output: told{outcome, token, "owner-" + strconv.FormatInt(token, 10)},

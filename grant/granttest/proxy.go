@@ -29,7 +29,6 @@ const (
 type Proxy struct {
 	listener net.Listener
 	target   string
-	wire     wire
 	ctx      context.Context
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
@@ -46,7 +45,8 @@ type wire struct {
 	replies  func(*link) error
 }
 
-// newProxy starts a proxy to the server at target and stops it when the test ends.
+// newProxy starts a proxy to the server at target and stops it when the test ends. newWire is
+// called for each connection.
 func newProxy(tb testing.TB, target string, newWire func() wire) *Proxy {
 	tb.Helper()
 	listener, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
