@@ -106,8 +106,8 @@ type LedgerTable struct {
 	Table  string
 	Player string
 	Event  string
-	Kind   string // empty: all rows are of one kind
 	Amount string // empty: all rows have one amount
+	Kind   string // empty: all rows are of one kind
 	At     string // empty: near duplicates are not looked for
 }
 

@@ -29,6 +29,10 @@ func (d *demo) writeConfig() error {
 	c.Postgres.URL, c.Postgres.PasswordFile = dsn.String(), d.postgres.PasswordFile()
 	c.Redis.Addrs = []string{d.redis.Addr()}
 	c.Lease.TTL = demoTTL
+	c.Audit.Ledgers = config.Ledgers{{
+		Table: "legacy_reward_log", Player: "user_id", Event: "reward_key", Amount: "qty",
+		Kind: "item", At: "created",
+	}}
 	return config.Write(d.config, demoContext, c)
 }
 

@@ -45,7 +45,7 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		a.demoCommand(), a.grantCommand(), a.leaseCommand(), a.tokenCommand(), a.playerCommand(),
-		a.explainCommand(), a.drillCommand(), a.doctorCommand(), a.migrateCommand(),
+		a.explainCommand(), a.auditCommand(), a.drillCommand(), a.doctorCommand(), a.migrateCommand(),
 		a.configCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	return root

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rewardctl/inspect"
+)
+
+// auditFlags are the flags of "audit run".
+type auditFlags struct {
+	all, sinceLast, noStore bool
+
+	resume      int64
+	window      time.Duration
+	stuckAfter  time.Duration
+	maxFindings int
+}
+
+func (a *app) auditCommand() *cobra.Command {
+	return a.group("audit", "Look for rewards paid twice and everything else that must not be",
+		a.auditListCommand(), a.auditRunCommand(), a.auditShowCommand())
+}
+
+func (a *app) auditRunCommand() *cobra.Command {
+	var f auditFlags
+	cmd := &cobra.Command{
+		Use:   "run [CHECK...]",
+		Short: "Carry out checks; they only read, and never trust an index",
+		Long: "Carries out checks and prints what each finds: the rule, the rows side by side, SQL" +
+			" that\nproves it, and what to do. It only reads. Findings are kept: see audit show." +
+			" Ctrl-C stops\nwithin a second, and --resume goes on from there.\n\nIt ends with 0 when" +
+			" all is well, 6 when there are findings, 130 after Ctrl-C.",
+		Example: "  rewardctl audit run --all\n" +
+			"  rewardctl audit run duplicate-key near-duplicate\n" +
+			"  rewardctl audit run --all --since-last -o jsonl",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			return a.runAudit(cmd.Context(), args, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.all, "all", false, "all checks")
+	flags.BoolVar(&f.sinceLast, "since-last", false,
+		"only what is new since each check was last read to its end; rows that were deleted since"+
+			" are not noticed")
+	flags.Int64Var(&f.resume, "resume", 0, "go on with a run that was cut off")
+	flags.DurationVar(&f.window, "window", 24*time.Hour,
+		"near-duplicate: how close in time postings must be")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", time.Hour,
+		"expected-sum: how long a claim may wait")
+	flags.IntVar(&f.maxFindings, "max-findings", 10_000,
+		"print and keep so many findings per check; the rest is only counted")
+	flags.BoolVar(&f.noStore, "no-store", false, "do not keep the run; it can then not be resumed")
+	return cmd
+}
+
+// check refuses a command line that does not say what to do.
+func (f auditFlags) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case f.resume != 0 && (f.all || len(args) > 0 || f.sinceLast || f.noStore):
+		return usage("resume", "write: rewardctl audit run --resume RUN",
+			"--resume goes on with what the run was started with; nothing else can be given")
+	case f.resume < 0:
+		return usage("resume", "see: rewardctl audit list", "--resume %d is no run", f.resume)
+	case f.resume == 0 && f.all == (len(args) > 0):
+		return usage("check", "write: rewardctl audit run --all, or see: rewardctl audit list",
+			"name the checks, or ask for --all")
+	case f.window < time.Second || f.window > 366*24*time.Hour:
+		return usage("window", "give 1s to 8784h", "--window %s is out of bounds", f.window)
+	case f.stuckAfter < time.Second:
+		return usage("stuck-after", "give 1s or more", "--stuck-after %s is too short", f.stuckAfter)
+	case f.maxFindings < 1 || f.maxFindings > 100_000:
+		return usage("max-findings", "give 1 to 100000", "--max-findings %d is out of bounds",
+			f.maxFindings)
+	}
+	return nil
+}
+
+// auditRunner is one run of "audit run".
+type auditRunner struct {
+	app    *app
+	reader *inspect.Reader
+	keeper *auditKeeper // nil: nothing is kept
+	bar    *progress
+	shape  format
+
+	began    time.Time
+	kept     inspect.AuditRun // the run that goes on; zero when a new one begins
+	found    []findingJSON    // -o json only
+	checks   []auditCheckJSON
+	counts   map[inspect.Severity]int64
+	total    int64
+	dropped  int64
+	headed   bool // the heading of a CSV was written
+	findings int64
+}
+
+func (a *app) runAudit(ctx context.Context, checks []string, f auditFlags) error {
+	w, err := a.wire()
+	if err != nil {
+		return err
+	}
+	reader, err := w.newReader(ctx)
+	if err != nil {
+		return err
+	}
+	shape, err := parseFormat(a.output)
+	if err != nil {
+		return err
+	}
+	r := &auditRunner{
+		app: a, reader: reader, bar: a.newProgress(), shape: shape, began: a.now(),
+		counts: map[inspect.Severity]int64{},
+	}
+	plan, err := r.plan(ctx, w, checks, f)
+	if err != nil {
+		return err
+	}
+	if !f.noStore {
+		if r.keeper, err = a.newAuditKeeper(ctx, w, plan, r.kept); err != nil {
+			return err
+		}
+	}
+	err = reader.Audit(ctx, plan, r.sink(ctx))
+	r.bar.clear()
+	return r.end(ctx, err)
+}
+
+// plan says what is looked at: what the command line asks for, or what the run that goes on was
+// started with.
+func (r *auditRunner) plan(
+	ctx context.Context, w *wiring, checks []string, f auditFlags,
+) (inspect.AuditPlan, error) {
+	plan := inspect.AuditPlan{
+		Checks: checks, Window: f.window, StuckAfter: f.stuckAfter, FindingsMax: f.maxFindings,
+	}
+	for _, l := range w.conf.Audit.Ledgers {
+		plan.Ledgers = append(plan.Ledgers, inspect.LedgerTable(l))
+	}
+	var err error
+	if f.resume != 0 {
+		if plan, err = r.resume(ctx, plan, f.resume); err != nil {
+			return plan, err
+		}
+	}
+	for _, name := range checks {
+		if err := knownCheck(name); err != nil {
+			return plan, err
+		}
+		if name == "foreign-ledger" && len(plan.Ledgers) == 0 {
+			return plan, usage("audit.ledgers", "add the tables to the context, such as: audit: "+
+				"{ledgers: [{table: reward_log, player: user_id, event: reward_key, amount: qty, "+
+				"kind: item, at: created}]}", "foreign-ledger has no tables to look at")
+		}
+	}
+	if f.sinceLast {
+		plan.Since, plan.Origin, err = r.reader.AuditSince(ctx)
+	}
+	return plan, err
+}
+
+func knownCheck(name string) error {
+	var names []string
+	for _, c := range inspect.AuditChecks() {
+		if c.Name == name {
+			return nil
+		}
+		names = append(names, c.Name)
+	}
+	p := usage("check", "there are: "+strings.Join(names, ", "), "there is no check %q", name)
+	p.value = name
+	return p
+}
+
+// resume fills a plan with what a run was started with and what it has read.
+func (r *auditRunner) resume(
+	ctx context.Context, plan inspect.AuditPlan, id int64,
+) (inspect.AuditPlan, error) {
+	run, err := r.app.auditRunOf(ctx, r.reader, id)
+	if err != nil {
+		return plan, err
+	}
+	if run.State == "done" {
+		return plan, usage("resume", "start a new one, or see: rewardctl audit show "+
+			strconv.FormatInt(id, 10), "run %d was read to its end", id)
+	}
+	done, err := r.reader.AuditDone(ctx, id)
+	if err != nil {
+		return plan, err
+	}
+	r.kept = run
+	plan.Checks, plan.Parts, plan.Origin, plan.Done = run.Checks, run.Parts, run.Origin, done
+	return plan, readAuditOptions(run.Options, &plan)
+}
+
+// auditRunOf reads one kept run.
+func (a *app) auditRunOf(
+	ctx context.Context, reader *inspect.Reader, id int64,
+) (inspect.AuditRun, error) {
+	run, err := reader.AuditRun(ctx, id)
+	if errors.Is(err, inspect.ErrNotFound) {
+		return run, notFound("run", strconv.FormatInt(id, 10), "see: rewardctl audit list",
+			"there is no audit run %d", id)
+	}
+	return run, err
+}
+
+func (r *auditRunner) sink(ctx context.Context) inspect.AuditSink {
+	return inspect.AuditSink{
+		Start: func(s inspect.AuditStart) error {
+			r.sayFull(s)
+			return r.keeper.start(ctx, s)
+		},
+		Finding: func(f inspect.Finding) error {
+			if err := r.keeper.finding(ctx, f); err != nil {
+				return err
+			}
+			return r.print(f)
+		},
+		Unit: func(u inspect.AuditUnit) error { return r.keeper.unit(ctx, u) },
+		Check: func(c inspect.AuditCheckDone) error {
+			r.checks = append(r.checks, auditCheckJSON{
+				Name: c.Check, Findings: c.Findings, Dropped: c.Dropped, SinceLast: c.Since > 0,
+			})
+			r.total += c.Findings
+			r.dropped += c.Dropped
+			return r.keeper.check(ctx, c)
+		},
+		Progress: r.progress,
+	}
+}
+
+// sayFull says which checks read everything although only what is new was asked for.
+func (r *auditRunner) sayFull(s inspect.AuditStart) {
+	for _, name := range s.Checks {
+		if why := s.Full[name]; why != "" {
+			r.app.say("%s reads everything: %s", name, why)
+		}
+	}
+}
+
+// progress draws how far the run is.
+func (r *auditRunner) progress(p inspect.AuditProgress) {
+	line := fmt.Sprintf("%s  %d of %d parts", p.Check, p.UnitsDone, p.Units)
+	if p.Rate > 0 {
+		line += fmt.Sprintf("  %s rows/s", strconv.FormatFloat(p.Rate, 'f', 0, 64))
+	}
+	if p.Left > 0 {
+		line += "  " + span(p.Left.Round(time.Second)) + " left"
+	}
+	if p.Findings > 0 {
+		line += fmt.Sprintf("  %d findings", p.Findings)
+	}
+	r.bar.draw(line, false)
+}
+
+// end prints the closing words and gives the exit code.
+func (r *auditRunner) end(ctx context.Context, err error) error {
+	stopped := err != nil && interrupted(ctx)
+	if kept := r.keeper.end(ctx, err, stopped); kept != nil {
+		r.app.say("the end of the run could not be written down: %v", kept)
+	}
+	if err != nil && !stopped {
+		return err
+	}
+	all := r.findings + r.dropped + r.kept.Findings
+	if r.shape == formatJSON {
+		doc := auditRunJSON{
+			Run: jsonID(r.keeper.id()), State: "done", Checks: emptyNotNull(r.checks),
+			Findings: emptyNotNull(r.found), FindingsTotal: all,
+			ElapsedMS: r.app.now().Sub(r.began).Milliseconds(),
+		}
+		if stopped {
+			doc.State = "stopped"
+		}
+		if err := writeJSON(r.app.stdout, doc, true); err != nil {
+			return err
+		}
+	}
+	r.sayEnd(stopped, all)
+	switch {
+	case stopped:
+		return ended(exitInterrupted)
+	case all > 0:
+		return ended(exitFindings)
+	}
+	return nil
+}
+
+func (r *auditRunner) sayEnd(stopped bool, all int64) {
+	words := "no findings"
+	if all > 0 {
+		words = fmt.Sprintf("%d findings", all)
+		if n := r.counts[inspect.Critical]; n > 0 {
+			words += fmt.Sprintf(", %d critical", n)
+		}
+	}
+	if r.dropped > 0 {
+		words += fmt.Sprintf(", %d of them only counted (--max-findings)", r.dropped)
+	}
+	if r.kept.Findings > 0 {
+		words += fmt.Sprintf(", %d of them from before it was cut off", r.kept.Findings)
+	}
+	r.app.say("%s after %s", words, span(r.app.now().Sub(r.began)))
+	id := r.keeper.id()
+	switch {
+	case id != 0 && stopped:
+		r.app.say("stopped; go on with: rewardctl audit run --resume %d", id)
+	case id != 0 && all > 0:
+		r.app.say("kept; see it again with: rewardctl audit show %d", id)
+	}
+}
