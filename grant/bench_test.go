@@ -147,12 +147,16 @@ func (s *bench) tutorial(ctx context.Context) error {
 		args []any
 	}{
 		{`update raw_fence set last_token = 1 where resource = $1`, []any{lock}},
-		{`insert into raw_claim (player_id, reward_event_id, kind, amount, fence_token, status)
+		{
+			`insert into raw_claim (player_id, reward_event_id, kind, amount, fence_token, status)
 			values ($1, $2, $3, $4, 1, 'applied')
 			on conflict (player_id, reward_event_id) do nothing`,
-			[]any{r.PlayerID, r.EventID, r.Kind, r.Amount}},
-		{`update raw_balance set amount = amount + $3 where player_id = $1 and kind = $2`,
-			[]any{r.PlayerID, r.Kind, r.Amount}},
+			[]any{r.PlayerID, r.EventID, r.Kind, r.Amount},
+		},
+		{
+			`update raw_balance set amount = amount + $3 where player_id = $1 and kind = $2`,
+			[]any{r.PlayerID, r.Kind, r.Amount},
+		},
 		{rawInsert, []any{r.PlayerID, r.EventID, r.Kind, r.Amount, benchOwner, r.Actor, r.Reason}},
 	} {
 		if _, err := tx.Exec(ctx, step.sql, step.args...); err != nil {

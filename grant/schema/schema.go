@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"time"
 
@@ -64,12 +65,27 @@ func Status(ctx context.Context, conn *pgx.ConnConfig) ([]Step, error) {
 	return steps, nil
 }
 
+// A waiting migration looks for the lock every lockEvery seconds, lockTries times.
+const (
+	lockEvery = 1
+	lockTries = 300
+)
+
+// lockID names the advisory lock of the schema that conn migrates, so that the migration of one
+// schema does not wait for that of another.
+func lockID(conn *pgx.ConnConfig) int64 {
+	h := fnv.New32a()
+	h.Write([]byte("rewardctl migrations of " + conn.RuntimeParams["search_path"]))
+	return int64(h.Sum32())
+}
+
 func open(conn *pgx.ConnConfig) (*goose.Provider, func(), error) {
 	files, err := fs.Sub(migrations, "sql")
 	if err != nil {
 		return nil, nil, err
 	}
-	locker, err := lock.NewPostgresSessionLocker()
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(lockID(conn)),
+		lock.WithLockTimeout(lockEvery, lockTries))
 	if err != nil {
 		return nil, nil, err
 	}
