@@ -259,7 +259,7 @@ func (r *auditRunner) progress(p inspect.AuditProgress) {
 		line += "  " + span(p.Left.Round(time.Second)) + " left"
 	}
 	if p.Findings > 0 {
-		line += fmt.Sprintf("  %d findings", p.Findings)
+		line += "  " + findingWords(p.Findings)
 	}
 	r.bar.draw(line, false)
 }
@@ -297,10 +297,18 @@ func (r *auditRunner) end(ctx context.Context, err error) error {
 	return nil
 }
 
+// findingWords counts findings in words.
+func findingWords(n int64) string {
+	if n == 1 {
+		return "1 finding"
+	}
+	return fmt.Sprintf("%d findings", n)
+}
+
 func (r *auditRunner) sayEnd(stopped bool, all int64) {
 	words := "no findings"
 	if all > 0 {
-		words = fmt.Sprintf("%d findings", all)
+		words = findingWords(all)
 		if n := r.counts[inspect.Critical]; n > 0 {
 			words += fmt.Sprintf(", %d critical", n)
 		}

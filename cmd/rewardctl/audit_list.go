@@ -176,14 +176,14 @@ func (a *app) endShow(run inspect.AuditRun, found []findingJSON) error {
 	if a.output == string(formatJSON) {
 		err := writeJSON(a.stdout, struct {
 			auditKeptJSON
-			List []findingJSON `json:"findings_list"`
+			List []findingJSON `json:"list"`
 		}{newAuditKeptJSON(run, state), emptyNotNull(found)}, true)
 		if err != nil {
 			return err
 		}
 	}
-	a.say("run %d of %s by %s: %s, %d findings, %d critical", run.ID, when(run.Started),
-		run.Operator, state, run.Findings, run.Critical)
+	a.say("run %d of %s by %s: %s, %s, %d critical", run.ID, when(run.Started), run.Operator,
+		state, findingWords(run.Findings), run.Critical)
 	if run.Problem != "" {
 		a.say("it failed: %s", run.Problem)
 	}

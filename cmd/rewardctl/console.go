@@ -48,6 +48,9 @@ func (w *wiring) console(ctx context.Context) error {
 		Now: w.app.now, Color: mode, ASCII: ascii, Multiplexer: w.app.multiplexer(),
 		Input: w.app.stdin, Output: w.app.stdout,
 	})
+	if errors.Is(err, tui.ErrStopped) {
+		return ended(exitInterrupted)
+	}
 	var crash *tui.CrashError
 	if errors.As(err, &crash) {
 		return w.app.reportCrash(crash)

@@ -147,19 +147,25 @@ func took(r repair.ApplyReport) string {
 	return fmt.Sprintf("%s, %.0f rows/s", span(r.Elapsed), float64(r.Done())/seconds)
 }
 
+// notableMax is how many rows are named on the screen; a server that is gone fails a whole batch.
+const notableMax = 10
+
 // sayNotable names the first rows that were not granted, invalid ones aside: these were named
 // when the file was checked.
 func (a *app) sayNotable(r repair.ApplyReport) {
-	said := 0
+	said, invalid := 0, r.Check.Refused
 	for _, l := range r.Notable {
-		if len(l.Problems) > 0 {
+		if len(l.Problems) > 0 || said == notableMax {
 			continue
 		}
 		said++
 		a.say("line %d: %s: %s", l.Line, l.Word(), l.Detail)
 	}
+	if r.Counts.Sum() == r.Counts.NotRun {
+		invalid = 0 // the file was refused as a whole: no row has an answer
+	}
 	if more := r.Counts.Refused() + r.Counts.Of(grant.Failed) + r.Counts.Of(grant.Unknown) -
-		len(r.Notable); more > 0 {
+		invalid - said; more > 0 {
 		a.say("and %d more; --result FILE lists all", more)
 	}
 }

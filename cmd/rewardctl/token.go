@@ -75,7 +75,7 @@ func (a *app) tokenListCommand() *cobra.Command {
 			return a.printTokens(history, events)
 		},
 	}
-	cmd.Flags().BoolVar(&events, "events", false, "every event, newest first, instead of a sum")
+	cmd.Flags().BoolVar(&events, "events", false, "every event, one a line, instead of a sum")
 	return cmd
 }
 
