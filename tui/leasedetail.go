@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"rewardctl/inspect"
@@ -169,7 +170,8 @@ func historyText(detail inspect.LeaseDetail) []string {
 	add("")
 	add("History, newest first")
 	for _, e := range detail.History {
-		add("  %s  %-17s  token %-8d  %s  %s", stamp(e.At), e.Event, e.Token, e.Owner, e.Detail)
+		owner, _, _ := strings.Cut(e.Owner, "#") // without the nonce: the token tells them apart
+		add("  %s  %-17s token %d, %s: %s", stamp(e.At), e.Event, e.Token, owner, e.Detail)
 	}
 	if len(detail.History) == 0 {
 		add("  nothing is recorded")

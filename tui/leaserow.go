@@ -30,13 +30,13 @@ const (
 
 func leaseColumns() []table.Column {
 	return []table.Column{
-		{Key: colResource, Title: "RESOURCE", Min: 22, Flex: 2, Max: 60},
+		{Key: colResource, Title: "RESOURCE", Min: 20, Flex: 2, Max: 60},
 		{Key: colState, Title: "VERDICT", Min: 19, Flex: 1, Max: 21},
 		{Key: colLeft, Title: "LEFT", Min: 7, Right: true},
 		{Key: colHeat, Title: "TTL USED", Min: 10, NoSort: true, Priority: 2},
 		{Key: colOwner, Title: "OWNER", Min: 16, Flex: 4, Max: 44, Priority: 1},
-		{Key: colToken, Title: "TOKEN", Min: 9, Right: true, Priority: 1},
-		{Key: colFence, Title: "FENCE", Min: 9, Right: true, Priority: 4},
+		{Key: colToken, Title: "TOKEN", Min: 8, Right: true, Priority: 1},
+		{Key: colFence, Title: "FENCE", Min: 8, Right: true, Priority: 4},
 		{Key: colClaims, Title: "DUE", Min: 5, Right: true, Priority: 5},
 	}
 }
