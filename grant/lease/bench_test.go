@@ -2,6 +2,7 @@ package lease_test
 
 import (
 	"context"
+	_ "embed" // the script below
 	"fmt"
 	"testing"
 	"time"
@@ -12,14 +13,14 @@ import (
 	"rewardctl/grant/lease"
 )
 
-// compareDelete is the usual way to release a bare lock: what the benchmarks measure against.
-var compareDelete = redis.NewScript( // the one script in a Go string: it is not ours
-	`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`)
+//go:embed testdata/compare_delete.lua
+var compareDeleteLua string
 
 // BenchmarkPair is acquire and release of one lease, beside the bare pair.
 func BenchmarkPair(b *testing.B) {
 	s := open(b, lease.Options{TTL: 10 * time.Second})
 	ctx := context.Background()
+	compareDelete := redis.NewScript(compareDeleteLua)
 	b.Run("bare", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
@@ -56,6 +57,7 @@ func BenchmarkPipelined(b *testing.B) {
 	const size = 1000
 	s := open(b, lease.Options{TTL: 10 * time.Second})
 	ctx := context.Background()
+	compareDelete := redis.NewScript(compareDeleteLua)
 	names := make([]string, size)
 	for i := range names {
 		names[i] = fmt.Sprintf("player-%d", i)
