@@ -90,8 +90,9 @@ func (s *grantScreen) formLines(w int) []string {
 		lines = append(lines, t.Text(paint.Muted, fmt.Sprintf("  limit of one grant: %d", limit)))
 	}
 	return append(lines,
-		t.Text(paint.Muted, "  ctrl+s asks before it grants. The event id makes it safe to do again:"),
-		t.Text(paint.Muted, "  the same id is never paid twice."))
+		t.Text(paint.Muted, "  ctrl+s asks before anything is granted."),
+		t.Text(paint.Muted, "  One event id is never paid twice: doing the"),
+		t.Text(paint.Muted, "  same again is safe."))
 }
 
 // previewLines draws what would happen, computed by the same code that grants.
@@ -124,7 +125,7 @@ func (s *grantScreen) previewLines(w int) []string {
 func (s *grantScreen) answerLines(p repair.GrantPreview, w int) []string {
 	t := s.d.theme
 	r := p.Result
-	lines := wrapped(t, "answer", strings.ToUpper(r.Outcome.String())+"  "+p.Note,
+	lines := wrapped(t, "answer", "would be "+strings.ToUpper(r.Outcome.String())+". "+p.Note,
 		outcomeRole(r.Outcome), w)
 	for _, d := range differences(r) {
 		lines = append(lines, wrapped(t, "", d, paint.Bad, w)...)
