@@ -98,7 +98,9 @@ func TestProtectedContextAsks(t *testing.T) {
 		exit  exitCode
 		rows  int
 	}{
-		{"yes\n", exitDenied, 0}, {"\n", exitDenied, 0}, {"\x03", exitInterrupted, 0},
+		{"yes\n", exitDenied, 0},
+		{"\n", exitDenied, 0},
+		{"\x03", exitInterrupted, 0},
 		{"1001-grant\n", exitOK, 1},
 	} {
 		term := onTerminal(t, c.command("--context", "live", "grant", "create", "--player", "p-1001",
