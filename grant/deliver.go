@@ -29,7 +29,7 @@ func (it *item) take(a answer) {
 		it.res.ReplayOf = it.res.LedgerID
 	case Mismatch:
 		it.found(a)
-		it.res.Differs = differences(value(a.kind), value(a.amount), it.req)
+		it.res.Differs = it.res.Existing.Differences(it.req)
 	case StaleToken, TokenCollision:
 		it.res.Fence = &Fence{it.res.Resource, value(a.fenceToken), value(a.fenceOwner)}
 	}

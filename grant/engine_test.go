@@ -303,3 +303,20 @@ func count(t *testing.T, w *granttest.World, sql string) (n int) {
 	}
 	return n
 }
+
+// A claim that counts as applied without a posting is refused: paying could pay twice.
+func TestClaimAppliedWithoutPosting(t *testing.T) {
+	t.Parallel()
+	w := granttest.New(t)
+	e := engineOn(t, w, grant.Options{})
+	exec(t, w, `insert into reward_claim (player_id, reward_event_id, kind, amount, status)
+		values ('p1', 'due', 'gems', 30, 'applied')`)
+	res := mustGrant(t, e, gems("p1", "due", 30))
+	wantOutcome(t, res, grant.Mismatch)
+	if len(res.Differs) != 1 || res.Differs[0].Field != "claim" {
+		t.Errorf("differs %v, want the claim's status", res.Differs)
+	}
+	if n := count(t, w, "select count(*) from reward_ledger"); n != 0 {
+		t.Errorf("%d postings, want none", n)
+	}
+}

@@ -139,11 +139,22 @@ func (it *item) rejectClash(other *item) {
 		Problem: where + " gives the same player and event other content",
 		WayOut:  "keep one of them, or give them different event ids",
 	}
-	it.res.Differs = differences(other.req.Kind, other.req.Amount, it.req)
+	it.res.Differs = Differences(other.req.Kind, other.req.Amount, it.req)
 }
 
-// differences names the fields in which what is there differs from what was asked.
-func differences(kind string, amount int64, want Request) []Difference {
+// Differences names the fields in which what is posted or claimed differs from what was asked.
+// Where only the claim's status stands against it, it names that: a claim that counts as applied
+// although nothing was posted.
+func (p Posting) Differences(want Request) []Difference {
+	diffs := Differences(p.Kind, p.Amount, want)
+	if diffs == nil && p.ID == 0 {
+		diffs = []Difference{{"claim", "applied, but never posted", "still due"}}
+	}
+	return diffs
+}
+
+// Differences names the fields of the content that differ from what was asked; nil for none.
+func Differences(kind string, amount int64, want Request) []Difference {
 	var diffs []Difference
 	if kind != want.Kind {
 		diffs = append(diffs, Difference{"kind", kind, want.Kind})

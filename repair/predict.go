@@ -119,7 +119,7 @@ func (p *GrantPreview) decide() {
 		p.Result.Existing = nil
 	case grant.Mismatch:
 		there := p.Result.Existing
-		p.Result.Differs = differences(there.Kind, there.Amount, p.Request)
+		p.Result.Differs = there.Differences(p.Request)
 		p.Result.LedgerID, p.Result.At = there.ID, there.At
 	case grant.Replayed:
 		there := p.Result.Existing
@@ -140,7 +140,7 @@ func (p *GrantPreview) content() grant.Outcome {
 	case there.ID != 0:
 		return grant.Replayed
 	case p.ClaimStatus == "applied":
-		return grant.StaleToken // the claim is done, but its posting is missing: refused
+		return grant.Mismatch // the claim is done, but its posting is missing: refused
 	}
 	return grant.Applied
 }

@@ -137,28 +137,13 @@ func settle(previews []GrantPreview) {
 			Problem: where + " gives the same player and event other content",
 			WayOut:  "keep one of them, or give them different event ids",
 		})
-		p.Result.Differs = differences(other.Request.Kind, other.Request.Amount, p.Request)
+		p.Result.Differs = grant.Differences(other.Request.Kind, other.Request.Amount, p.Request)
 	}
 }
 
 type rewardKey struct{ player, event string }
 
 func (p *GrantPreview) key() rewardKey { return rewardKey{p.Request.PlayerID, p.Request.EventID} }
-
-// differences names the fields in which what is there differs from what was asked.
-func differences(kind string, amount int64, want grant.Request) []grant.Difference {
-	var diffs []grant.Difference
-	if kind != want.Kind {
-		diffs = append(diffs, grant.Difference{Field: "kind", Have: kind, Want: want.Kind})
-	}
-	if amount != want.Amount {
-		diffs = append(diffs, grant.Difference{
-			Field: "amount", Have: strconv.FormatInt(amount, 10),
-			Want: strconv.FormatInt(want.Amount, 10),
-		})
-	}
-	return diffs
-}
 
 // holders looks up who holds the leases, for a few resources.
 func (o *Operator) holders(

@@ -156,7 +156,8 @@ begin
                coalesce(l.amount, c.amount) as have_amount,
                coalesce(l.fence_token, c.fence_token) as have_token, l.lease_owner,
                l.actor as have_actor, l.reason as have_reason, l.created_at,
-               f.last_token, f.last_owner, c.fence_token as claim_token
+               f.last_token, f.last_owner, c.fence_token as claim_token,
+               c.status as claim_status
         from unnest(p_lease, p_resource, p_token, p_owner, p_player, p_event, p_kind, p_amount,
                     p_actor, p_reason)
             with ordinality as u (lease, resource, token, owner, player, event, kind, amount,
@@ -168,7 +169,7 @@ begin
             from reward_ledger l
             where l.player_id = u.player and l.reward_event_id = u.event offset 0) l on true
         left join lateral (
-            select c.kind, c.amount, c.fence_token from reward_claim c
+            select c.kind, c.amount, c.fence_token, c.status from reward_claim c
             where c.player_id = u.player and c.reward_event_id = u.event offset 0) c on true
         left join lateral (
             select f.last_token, f.last_owner from reward_fence f
@@ -178,10 +179,14 @@ begin
             when d.id = v_ids[d.n] then 'applied'
             when p_resubmit and d.have_token = d.token and d.lease_owner = d.owner then 'applied'
             when not d.passed and d.last_token > d.token then 'stale_token'
+            when d.passed and d.id is null and d.claim_token >= d.token
+                 and d.claim_status <> 'applied' then 'stale_token'
             when not d.passed then 'token_collision'
-            when d.have_kind <> d.kind or d.have_amount <> d.amount then 'mismatch'
+            -- A claim that says applied without a posting: somebody else wrote it. Paying could
+            -- pay twice, so an operator has to look.
+            when d.have_kind <> d.kind or d.have_amount <> d.amount
+                 or (d.id is null and d.claim_status = 'applied') then 'mismatch'
             when d.id is not null then 'replayed'
-            when d.claim_token >= d.token then 'stale_token'
             end as verdict
         from found d
     ), refused as (
