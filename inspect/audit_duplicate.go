@@ -92,7 +92,7 @@ func (s *hashStream) Write(p []byte) (int, error) {
 }
 
 const (
-	pileMax     = 4_000_000 // hashes in memory: 32 MB
+	pileMax     = 1_000_000 // hashes in memory: 8 MB
 	pileFiles   = 256       // files, by the first byte of the hash, for more than that
 	repeatedMax = 200_000   // hashes that are looked up at once
 )
@@ -106,6 +106,9 @@ type hashPile struct {
 }
 
 func (p *hashPile) add(h uint64) error {
+	if p.memory == nil {
+		p.memory = make([]uint64, 0, pileMax)
+	}
 	p.memory = append(p.memory, h)
 	if len(p.memory) < pileMax {
 		return nil

@@ -160,7 +160,8 @@ func (r *auditRunner) plan(
 		if name == "foreign-ledger" && len(plan.Ledgers) == 0 {
 			return plan, usage("audit.ledgers", "add the tables to the context, such as: audit: "+
 				"{ledgers: [{table: reward_log, player: user_id, event: reward_key, amount: qty, "+
-				"kind: item, at: created}]}", "foreign-ledger has no tables to look at")
+				"kind: item, at: created}]}", "foreign-ledger has nothing to look at: audit.ledgers "+
+				"is empty")
 		}
 	}
 	if f.sinceLast {
