@@ -51,7 +51,7 @@ func (r ReleaseRequest) Target() string { return r.Resource }
 // CLI returns the lease release command.
 func (r ReleaseRequest) CLI() []string {
 	argv := []string{"rewardctl", "lease", "release"}
-	if r.Value != "" {
+	if r.foreign() {
 		argv = append(argv, "--value", r.Value)
 	} else {
 		argv = append(argv, "--owner", r.Owner, "--token", strconv.FormatInt(r.Token, 10))
