@@ -251,6 +251,7 @@ func TestAuditForeignLedger(t *testing.T) {
 			Checks: []string{"foreign-ledger"}, Ledgers: []inspect.LedgerTable{one}, Parts: 4,
 		}
 	}
+	unreadable := []string{"unreadable"}
 	for name, c := range map[string]struct {
 		plan inspect.AuditPlan
 		want []string
@@ -262,10 +263,10 @@ func TestAuditForeignLedger(t *testing.T) {
 			[]string{"duplicate 1 daily:1", "keyless", "random", "respelled 3 quest"}},
 		"keys alone": {with(func(l *inspect.LedgerTable) { l.Kind, l.Amount, l.At = "", "", "" }),
 			[]string{"duplicate 1 daily:1", "keyless", "random"}},
-		"no such table":  {with(func(l *inspect.LedgerTable) { l.Table = "nope" }), []string{"unreadable"}},
-		"no such column": {with(func(l *inspect.LedgerTable) { l.Event = "nope" }), []string{"unreadable"}},
-		"no time":        {with(func(l *inspect.LedgerTable) { l.At = "key" }), []string{"unreadable"}},
-		"no number":      {with(func(l *inspect.LedgerTable) { l.Amount = "key" }), []string{"unreadable"}},
+		"no such table":  {with(func(l *inspect.LedgerTable) { l.Table = "nope" }), unreadable},
+		"no such column": {with(func(l *inspect.LedgerTable) { l.Event = "nope" }), unreadable},
+		"no time":        {with(func(l *inspect.LedgerTable) { l.At = "key" }), unreadable},
+		"no number":      {with(func(l *inspect.LedgerTable) { l.Amount = "key" }), unreadable},
 	} {
 		found := b.audit(t, c.plan)
 		if got := words(found); !slices.Equal(got, c.want) {

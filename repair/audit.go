@@ -182,7 +182,9 @@ func (o *Operator) RecordAuditFindings(ctx context.Context, run int64, all []Aud
 }
 
 // EndAudit writes down what became of a run, and why if it failed.
-func (o *Operator) EndAudit(ctx context.Context, run int64, state AuditState, problem string) error {
+func (o *Operator) EndAudit(
+	ctx context.Context, run int64, state AuditState, problem string,
+) error {
 	return o.record(ctx, auditEndSQL, struct {
 		Run     int64  `db:"run"`
 		State   string `db:"state"`
