@@ -259,10 +259,14 @@ func TestAuditForeignLedger(t *testing.T) {
 		"as it is": {with(func(*inspect.LedgerTable) {}), []string{
 			"duplicate 1 daily:1", "keyless", "random", "respelled 3 quest",
 		}},
-		"with its schema": {with(func(l *inspect.LedgerTable) { l.Table = b.Schema + ".old_log" }),
-			[]string{"duplicate 1 daily:1", "keyless", "random", "respelled 3 quest"}},
-		"keys alone": {with(func(l *inspect.LedgerTable) { l.Kind, l.Amount, l.At = "", "", "" }),
-			[]string{"duplicate 1 daily:1", "keyless", "random"}},
+		"with its schema": {
+			with(func(l *inspect.LedgerTable) { l.Table = b.Schema + ".old_log" }),
+			[]string{"duplicate 1 daily:1", "keyless", "random", "respelled 3 quest"},
+		},
+		"keys alone": {
+			with(func(l *inspect.LedgerTable) { l.Kind, l.Amount, l.At = "", "", "" }),
+			[]string{"duplicate 1 daily:1", "keyless", "random"},
+		},
 		"no such table":  {with(func(l *inspect.LedgerTable) { l.Table = "nope" }), unreadable},
 		"no such column": {with(func(l *inspect.LedgerTable) { l.Event = "nope" }), unreadable},
 		"no time":        {with(func(l *inspect.LedgerTable) { l.At = "key" }), unreadable},

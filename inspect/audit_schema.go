@@ -120,7 +120,9 @@ func (u *unitRun) readPrivileges(ctx context.Context, tx pgx.Tx) error {
 				r.Relation, grantee),
 		}
 		err := u.reportCatalog(f, "proof_privileges", r.Relation, []jsonCol{
-			{"table", &r.Relation}, {"owner", &r.Owner}, {"grantee", &r.Grantee},
+			{"table", &r.Relation},
+			{"owner", &r.Owner},
+			{"grantee", &r.Grantee},
 			{"privileges", &r.Privileges},
 		})
 		if err != nil {
