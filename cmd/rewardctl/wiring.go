@@ -16,6 +16,7 @@ import (
 	"rewardctl/config"
 	"rewardctl/grant"
 	"rewardctl/grant/lease"
+	"rewardctl/grant/schema"
 	"rewardctl/inspect"
 	"rewardctl/repair"
 )
@@ -149,8 +150,32 @@ func (w *wiring) newEngine(
 	})
 }
 
-// newReader returns what answers questions. It reads from the replica when there is one.
+// newReader returns what answers questions. Histories come from the replica when there is one.
 func (w *wiring) newReader(ctx context.Context) (*inspect.Reader, error) {
+	pool, err := w.openPool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	replica, err := w.openReplica(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, err := w.openStore()
+	if err != nil {
+		return nil, err
+	}
+	return inspect.New(pool, store, inspect.Options{
+		Now: w.app.now, TTL: w.conf.Lease.TTL, Timeout: askFor, Replica: replica,
+		SchemaVersion: schema.Latest(),
+	})
+}
+
+// openReplica returns the pool of the server for reading, nil when the context names none. It
+// connects when it is first used.
+func (w *wiring) openReplica(ctx context.Context) (*pgxpool.Pool, error) {
+	if w.conf.Postgres.ReadURL == "" {
+		return nil, nil
+	}
 	settings, err := w.conf.ReadPoolConfig()
 	if err != nil {
 		return nil, err
@@ -160,13 +185,7 @@ func (w *wiring) newReader(ctx context.Context) (*inspect.Reader, error) {
 		return nil, err
 	}
 	w.closers = append(w.closers, pool.Close)
-	store, err := w.openStore()
-	if err != nil {
-		return nil, err
-	}
-	return inspect.New(pool, store, inspect.Options{
-		Now: w.app.now, TTL: w.conf.Lease.TTL, Timeout: askFor,
-	})
+	return pool, nil
 }
 
 // reader wires what the reading commands need.
