@@ -120,9 +120,14 @@ func claimRules() map[string]auditRule {
 	explain := func(_ ledgerSource, d draft) string { return look(d) }
 	return map[string]auditRule{
 		"unposted": {
-			severity: Critical, table: table, proof: "proof_expected", remedy: explain,
+			severity: Critical, table: table, proof: "proof_expected",
 			sentence: "an applied claim has its posting",
 			what:     fixed("the claim counts as applied, but nothing was posted"),
+			remedy: func(_ ledgerSource, d draft) string {
+				return look(d) + "\nIf the player did not get it, make it due again, as the owner of " +
+					"the tables, and then give it by hand, a dry run first:\n" + stuckCommand(d)
+			},
+			fix: "fix_unposted",
 		},
 		"unclaimed": {
 			severity: Serious, proof: "proof_expected", remedy: explain,

@@ -104,6 +104,7 @@ func (a *app) printFinding(run int64, f inspect.Finding, first bool) error {
 	lines := []string{fmt.Sprintf("%s  %s  %s",
 		paint(strings.ToUpper(string(f.Severity)), mark), f.Check, safeText(f.What))}
 	lines = append(lines, block("rule", []string{f.Rule})...)
+	lines = append(lines, block("who", whose(f))...)
 	lines = append(lines, block("where", []string{fmt.Sprintf("%s, %s", f.Table, rowWords(f))})...)
 	for _, line := range lines {
 		if err := a.line(line); err != nil {
@@ -135,6 +136,18 @@ func block(name string, lines []string) []string {
 			safeText(line[depth:]))
 	}
 	return out
+}
+
+// whose names the player and the event, where it is about one.
+func whose(f inspect.Finding) []string {
+	if f.PlayerID == "" {
+		return nil
+	}
+	words := "player " + f.PlayerID
+	if f.EventID != "" {
+		words += ", event " + f.EventID
+	}
+	return []string{words}
 }
 
 func rowWords(f inspect.Finding) string {
