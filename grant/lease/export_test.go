@@ -7,6 +7,9 @@ var (
 	EncodeTag = encodeTag
 	DecodeTag = decodeTag
 	Doubts    = doubts
+
+	LockLike     = lockLike
+	HolderFields = holderFields
 )
 
 // Sources of scripts, for the rules of a proxy.

@@ -79,22 +79,30 @@ func (s *Store) Facts(ctx context.Context) ([]Facts, error) {
 		all = append(all, f)
 		return nil
 	}
-	var err error
-	switch c := s.client.(type) {
-	case *redis.ClusterClient:
-		err = c.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-			return one(ctx, node, node.Options().Addr)
-		})
-	case *redis.Client:
-		err = one(ctx, c, c.Options().Addr)
-	default:
-		err = one(ctx, c, "")
-	}
+	err := s.eachPrimary(ctx, one)
 	if err != nil {
 		return nil, broken("facts", err)
 	}
 	slices.SortFunc(all, func(a, b Facts) int { return cmp.Compare(a.Addr, b.Addr) })
 	return all, nil
+}
+
+// eachPrimary calls one with a client of each primary and its address, at the same time on Cluster.
+// It returns the first error.
+func (s *Store) eachPrimary(
+	ctx context.Context,
+	one func(ctx context.Context, c redis.UniversalClient, addr string) error,
+) error {
+	switch c := s.client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+			return one(ctx, node, node.Options().Addr)
+		})
+	case *redis.Client:
+		return one(ctx, c, c.Options().Addr)
+	default:
+		return one(ctx, c, "")
+	}
 }
 
 func (s *Store) facts(ctx context.Context, c redis.UniversalClient, addr string) (Facts, error) {

@@ -49,6 +49,7 @@ func conform(t *testing.T, open opener) {
 		"list by pages":            listPages,
 		"list prunes":              listPrunes,
 		"list odd entries":         listOdd,
+		"scan":                     scanKinds,
 		"history":                  history,
 		"heartbeat":                heartbeat,
 		"invalid asks":             invalidAsks,
