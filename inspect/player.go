@@ -47,8 +47,9 @@ type PlayerEntry struct {
 	Reason   string
 	Reverses int64 // the posting that this one compensates; 0 otherwise
 
-	// BalanceBefore and BalanceAfter are the player's balance of Kind around a posting, summed
-	// from the ledger. They are nil for other types.
+	// BalanceBefore and BalanceAfter are the player's balance of Kind around a posting, counted
+	// back from the balance as it is kept. They are nil for other types. A grant that began before
+	// the newest page was read and was committed after it is missing from older pages' balances.
 	BalanceBefore *int64
 	BalanceAfter  *int64
 	Delivery      *Delivery // postings: nil when the outbox row is missing
@@ -74,8 +75,13 @@ type Delivery struct {
 type Balance struct {
 	Kind   string
 	Amount int64
-	Ledger int64 // the sum of the ledger; differs from Amount only when something is broken
+	// Ledger is the sum of the ledger, on the newest page; it differs from Amount only when
+	// something is broken. Further pages do not sum: it is nil.
+	Ledger *int64
 }
+
+// Broken reports whether the ledger sums to something else than the balance that is kept.
+func (b Balance) Broken() bool { return b.Ledger != nil && *b.Ledger != b.Amount }
 
 // PlayerPage is one page of a timeline, newest first.
 type PlayerPage struct {

@@ -13,6 +13,9 @@ type timelinePlace struct {
 	Rank  int       `json:"rank"`
 	ID    int64     `json:"id,string"`
 	Newer bool      `json:"newer,omitempty"` // go on towards the present
+	// Balances are the player's balances at the place, by kind: above its entry when the pages go
+	// towards the present, else below it. Nil when they are not known.
+	Balances map[string]int64 `json:"balances,omitempty"`
 }
 
 var errCursor = errors.New("the cursor is damaged; begin again without one")
@@ -23,6 +26,13 @@ func (p timelinePlace) cursor() string {
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// CursorIsNewer reports whether a cursor goes on towards the present, as PlayerPage.Prev does. A
+// damaged cursor goes nowhere: that is false.
+func CursorIsNewer(cursor string) bool {
+	place, err := parseCursor(cursor)
+	return err == nil && place != nil && place.Newer
 }
 
 func parseCursor(cursor string) (*timelinePlace, error) {

@@ -22,7 +22,7 @@ const (
 // nothing names the player, a *grant.Rejection when the query makes no sense, and a
 // *grant.BackendError when PostgreSQL could not be asked.
 func (r *Reader) Player(ctx context.Context, q PlayerQuery) (PlayerPage, error) {
-	args, newer, err := timelineArguments(q)
+	turn, err := newPageTurn(q)
 	if err != nil {
 		return PlayerPage{}, err
 	}
@@ -33,23 +33,40 @@ func (r *Reader) Player(ctx context.Context, q PlayerQuery) (PlayerPage, error) 
 			return err
 		}
 		statement := playerOlderSQL
-		if newer {
+		if turn.newer {
 			statement = playerNewerSQL
 		}
-		rows, err := collect[timelineRow](ctx, tx, statement, args)
+		rows, err := collect[timelineRow](ctx, tx, statement, turn.args)
 		if err != nil {
 			return err
 		}
-		page.turn(rows, args, newer)
-		if page.Balances, err = balances(ctx, tx, q.PlayerID); err != nil {
-			return err
-		}
-		return runningBalances(ctx, tx, q.PlayerID, page.Entries)
+		turn.take(&page, rows)
+		return page.reckon(ctx, tx, turn)
 	})
 	if err != nil {
 		return PlayerPage{}, err
 	}
+	turn.finish(&page)
 	return page, nil
+}
+
+// reckon sets the balances of the player and those around the postings.
+func (p *PlayerPage) reckon(ctx context.Context, tx pgx.Tx, turn pageTurn) error {
+	have, err := kept(ctx, tx, p.PlayerID)
+	if err != nil {
+		return err
+	}
+	var ledger map[string]int64
+	if turn.from == nil {
+		if ledger, err = posted(ctx, tx, p.PlayerID, nil); err != nil {
+			return err
+		}
+	}
+	p.Balances = listBalances(have, ledger)
+	if len(p.Entries) == 0 {
+		return nil
+	}
+	return p.balance(ctx, tx, turn, have)
 }
 
 type timelineArgs struct {
@@ -68,9 +85,19 @@ type timelineArgs struct {
 	Limit    int        `db:"limit"` // one more than the page, to learn whether there is more
 }
 
-func timelineArguments(q PlayerQuery) (timelineArgs, bool, error) {
+// showsPostings reports whether postings can be among the entries.
+func (a timelineArgs) showsPostings() bool {
+	return slices.Contains(a.Types, string(EntryPosting)) &&
+		(a.Outcome == "" || a.Outcome == "applied")
+}
+
+// dense reports whether the entries include every posting between them of the kinds they show.
+func (a timelineArgs) dense() bool { return a.Event == "" && a.Campaign == "" }
+
+// newPageTurn checks a query.
+func newPageTurn(q PlayerQuery) (pageTurn, error) {
 	if q.PlayerID == "" {
-		return timelineArgs{}, false, &grant.Rejection{
+		return pageTurn{}, &grant.Rejection{
 			Field: "player_id", Problem: "is empty", WayOut: "name the player",
 		}
 	}
@@ -78,20 +105,20 @@ func timelineArguments(q PlayerQuery) (timelineArgs, bool, error) {
 		q.Limit = pageDefault
 	}
 	if q.Limit < 0 || q.Limit > pageMax {
-		return timelineArgs{}, false, &grant.Rejection{
+		return pageTurn{}, &grant.Rejection{
 			Field: "limit", Value: strconv.Itoa(q.Limit), Problem: "is out of range",
 			WayOut: fmt.Sprintf("give 1 to %d and turn pages", pageMax),
 		}
 	}
 	at, err := parseCursor(q.Cursor)
 	if err != nil {
-		return timelineArgs{}, false, &grant.Rejection{
+		return pageTurn{}, &grant.Rejection{
 			Field: "cursor", Value: q.Cursor, Problem: err.Error(), WayOut: "leave it out",
 		}
 	}
 	campaign, err := campaignPrefix(q.Campaign)
 	if err != nil {
-		return timelineArgs{}, false, err
+		return pageTurn{}, err
 	}
 	args := timelineArgs{
 		Player: q.PlayerID, Resource: grant.ResourceFor(q.PlayerID), Kind: q.Kind,
@@ -106,11 +133,12 @@ func timelineArguments(q PlayerQuery) (timelineArgs, bool, error) {
 			string(EntryPosting), string(EntryClaim), string(EntryRefusal), string(EntryAction),
 		}
 	}
-	if at == nil {
-		return args, false, nil
+	turn := pageTurn{args: args, from: at}
+	if at != nil {
+		turn.args.At, turn.args.Rank, turn.args.ID = &at.At, at.Rank, at.ID
+		turn.newer = at.Newer
 	}
-	args.At, args.Rank, args.ID = &at.At, at.Rank, at.ID
-	return args, at.Newer, nil
+	return turn, nil
 }
 
 // campaignPrefix is how the events of a campaign begin: an event id with the rest cut off, so that
@@ -151,13 +179,25 @@ func playerKnown(ctx context.Context, tx pgx.Tx, player string) error {
 	return err
 }
 
-// turn fills the page with the rows, of which the last may be one too many, and sets the cursors.
-func (p *PlayerPage) turn(rows []timelineRow, args timelineArgs, newer bool) {
-	more := len(rows) == args.Limit
+// pageTurn is one page on its way: what was asked, and the places at both of its ends.
+type pageTurn struct {
+	args  timelineArgs
+	from  *timelinePlace // where the page begins; nil for the newest page
+	newer bool           // it goes on towards the present
+
+	// The places of its oldest and its newest entry; nil on an empty page.
+	older, newest *timelinePlace
+	hasOlder      bool // there are entries below it, or there may be
+	hasNewer      bool
+}
+
+// take fills the page with the rows, of which the last may be one too many.
+func (t *pageTurn) take(p *PlayerPage, rows []timelineRow) {
+	more := len(rows) == t.args.Limit
 	if more {
-		rows = rows[:args.Limit-1]
+		rows = rows[:t.args.Limit-1]
 	}
-	if newer {
+	if t.newer {
 		slices.Reverse(rows)
 	}
 	for _, row := range rows {
@@ -168,74 +208,17 @@ func (p *PlayerPage) turn(rows []timelineRow, args timelineArgs, newer bool) {
 	}
 	older, newest := rows[len(rows)-1].place(), rows[0].place()
 	newest.Newer = true
-	if more || newer {
-		p.Next = older.cursor()
-	}
-	if args.At != nil && (more || !newer) {
-		p.Prev = newest.cursor()
-	}
+	t.older, t.newest = &older, &newest
+	t.hasOlder = more || t.newer
+	t.hasNewer = t.from != nil && (more || !t.newer)
 }
 
-func balances(ctx context.Context, tx pgx.Tx, player string) ([]Balance, error) {
-	type row struct {
-		Kind   string `db:"kind"`
-		Amount int64  `db:"amount"`
-		Ledger int64  `db:"ledger"`
+// finish sets the cursors, which carry the balances at both ends.
+func (t *pageTurn) finish(p *PlayerPage) {
+	if t.older != nil && t.hasOlder {
+		p.Next = t.older.cursor()
 	}
-	rows, err := collect[row](ctx, tx, playerBalanceSQL, struct {
-		Player string `db:"player"`
-	}{player})
-	if err != nil {
-		return nil, err
+	if t.newest != nil && t.hasNewer {
+		p.Prev = t.newest.cursor()
 	}
-	out := make([]Balance, 0, len(rows))
-	for _, b := range rows {
-		out = append(out, Balance(b))
-	}
-	return out, nil
-}
-
-// runningBalances sets the balances around each posting.
-func runningBalances(ctx context.Context, tx pgx.Tx, player string, entries []PlayerEntry) error {
-	args := struct {
-		Player string    `db:"player"`
-		Kinds  []string  `db:"kinds"`
-		Until  time.Time `db:"until"`
-		IDs    []int64   `db:"ids"`
-	}{Player: player}
-	for _, e := range entries {
-		if e.Type != EntryPosting {
-			continue
-		}
-		args.IDs = append(args.IDs, e.ID)
-		if !slices.Contains(args.Kinds, e.Kind) {
-			args.Kinds = append(args.Kinds, e.Kind)
-		}
-		if e.At.After(args.Until) {
-			args.Until = e.At
-		}
-	}
-	if len(args.IDs) == 0 {
-		return nil
-	}
-	type row struct {
-		ID    int64 `db:"id"`
-		After int64 `db:"after"`
-	}
-	rows, err := collect[row](ctx, tx, playerRunningSQL, args)
-	if err != nil {
-		return err
-	}
-	after := make(map[int64]int64, len(rows))
-	for _, s := range rows {
-		after[s.ID] = s.After
-	}
-	for i := range entries {
-		if entries[i].Type == EntryPosting {
-			sum := after[entries[i].ID]
-			before := sum - entries[i].Amount
-			entries[i].BalanceAfter, entries[i].BalanceBefore = &sum, &before
-		}
-	}
-	return nil
 }

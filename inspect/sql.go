@@ -23,6 +23,8 @@ var (
 	playerNewerSQL string
 	//go:embed sql/player_balance.sql
 	playerBalanceSQL string
+	//go:embed sql/player_posted.sql
+	playerPostedSQL string
 	//go:embed sql/player_known.sql
 	playerKnownSQL string
 	//go:embed sql/player_running.sql

@@ -250,8 +250,8 @@ func (s *playerScreen) balanceLine() string {
 	}
 	for _, b := range s.balances {
 		line += t.Text(paint.Strong, fmt.Sprintf("%d", b.Amount)) + " " + safetext.Cell(b.Kind)
-		if b.Ledger != b.Amount {
-			line += t.Text(paint.Bad, fmt.Sprintf(" %s ledger says %d", t.Glyphs.Warning, b.Ledger))
+		if b.Broken() {
+			line += t.Text(paint.Bad, fmt.Sprintf(" %s ledger says %d", t.Glyphs.Warning, *b.Ledger))
 		}
 		line += "   "
 	}

@@ -203,8 +203,8 @@ func (a *app) printHistory(page inspect.PlayerPage) error {
 	paint := a.painter(a.stdout)
 	for _, b := range page.Balances {
 		line := safeText(b.Kind) + " " + number(b.Amount).text
-		if b.Ledger != b.Amount {
-			line += paint("  the ledger sums to "+number(b.Ledger).text+": report this", bad)
+		if b.Broken() {
+			line += paint("  the ledger sums to "+number(*b.Ledger).text+": report this", bad)
 		}
 		if err := a.line("balance  " + line); err != nil {
 			return err

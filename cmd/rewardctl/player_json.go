@@ -13,7 +13,7 @@ type playerPageJSON struct {
 type balanceJSON struct {
 	Kind   string `json:"kind"`
 	Amount int64  `json:"amount"`
-	Ledger int64  `json:"ledger"` // the sum of the ledger; equal unless something is broken
+	Ledger *int64 `json:"ledger"` // the sum of the ledger, on the newest page; equal if all is well
 }
 
 // playerEntryJSON is one line of a history. Which fields are null depends on the type.

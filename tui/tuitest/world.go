@@ -184,7 +184,7 @@ func (w *World) Player(ctx context.Context, q inspect.PlayerQuery) (inspect.Play
 		page.Entries[i], page.Entries[j] = page.Entries[j], page.Entries[i]
 	}
 	for kind, sum := range sums {
-		page.Balances = append(page.Balances, inspect.Balance{Kind: kind, Amount: sum, Ledger: sum})
+		page.Balances = append(page.Balances, inspect.Balance{Kind: kind, Amount: sum, Ledger: &sum})
 	}
 	sort.Slice(page.Balances, func(i, j int) bool {
 		return page.Balances[i].Kind < page.Balances[j].Kind
