@@ -18,7 +18,7 @@ import (
 )
 
 // testLimit bounds the tests of one package.
-const testLimit = 8 * time.Minute
+const testLimit = 13 * time.Minute
 
 // event is a line of `go test -json`.
 type event struct {
