@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"rewardctl/inspect"
 )
@@ -16,12 +17,13 @@ const (
 )
 
 func (a *app) playerCommand() *cobra.Command {
-	return a.group("player", "See what a player received", a.playerHistoryCommand())
+	return a.group("player", "See what a player received", a.playerHistoryCommand(),
+		a.playerExportCommand())
 }
 
 // historyFlags are the flags that select a part of a player's history.
 type historyFlags struct {
-	from, to, types, kind, event, campaign, outcome, cursor string
+	from, to, types, kind, event, campaign, outcome, after, before string
 
 	limit int
 	all   bool
@@ -49,6 +51,17 @@ func (a *app) playerHistoryCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
+	f.filters(flags)
+	flags.StringVar(&f.after, "after", "", "the next page: the older entries after this cursor")
+	flags.StringVar(&f.before, "before", "", "the page before: the newer entries before this cursor")
+	flags.IntVar(&f.limit, "limit", historyLimit, "entries on a page")
+	flags.BoolVar(&f.all, "all", false, "all entries instead of a page")
+	return cmd
+}
+
+// filters adds the flags that select entries.
+func (f *historyFlags) filters(flags *pflag.FlagSet) {
+	flags.SortFlags = false
 	flags.StringVar(&f.from, "from", "", "from this time, such as 2026-11-01 (UTC)")
 	flags.StringVar(&f.to, "to", "", "up to but not including this time")
 	flags.StringVar(&f.types, "type", "", "posting, claim, refusal, action; separated by commas")
@@ -56,16 +69,16 @@ func (a *app) playerHistoryCommand() *cobra.Command {
 	flags.StringVar(&f.event, "event", "", "only this reward event id")
 	flags.StringVar(&f.campaign, "campaign", "", "only events of this campaign")
 	flags.StringVar(&f.outcome, "outcome", "", "only this outcome, such as applied or mismatch")
-	flags.StringVar(&f.cursor, "cursor", "", "go on where a page ended")
-	flags.IntVar(&f.limit, "limit", historyLimit, "entries on a page")
-	flags.BoolVar(&f.all, "all", false, "all entries instead of a page")
-	return cmd
 }
 
 func (f historyFlags) query(player string) (inspect.PlayerQuery, error) {
 	q := inspect.PlayerQuery{
 		PlayerID: player, Kind: f.kind, Event: f.event, Campaign: f.campaign, Outcome: f.outcome,
-		Cursor: f.cursor, Limit: f.limit,
+		Limit: f.limit,
+	}
+	var err error
+	if q.Cursor, err = f.cursor(); err != nil {
+		return q, err
 	}
 	if f.limit < 1 || f.limit > 10_000 {
 		return q, usage("limit", "give 1 to 10000, or --all", "--limit %d is out of range", f.limit)
@@ -73,7 +86,6 @@ func (f historyFlags) query(player string) (inspect.PlayerQuery, error) {
 	if f.all {
 		q.Limit = historyPage
 	}
-	var err error
 	if q.From, err = parseTime("from", f.from); err != nil {
 		return q, err
 	}
@@ -95,6 +107,23 @@ func (f historyFlags) query(player string) (inspect.PlayerQuery, error) {
 		q.Types = append(q.Types, entry)
 	}
 	return q, nil
+}
+
+// cursor returns the cursor of the page that is asked for. One that leads the other way would show
+// the wrong page without a word.
+func (f historyFlags) cursor() (string, error) {
+	const wayOut = "copy the flag and the cursor from below the page"
+	switch {
+	case f.after != "" && f.before != "":
+		return "", usage("before", "give one of them", "--after and --before exclude each other")
+	case f.all && f.before != "":
+		return "", usage("all", "leave one of them out", "--all goes on to older entries only")
+	case f.after != "" && inspect.CursorIsNewer(f.after):
+		return "", usage("after", wayOut, "this cursor belongs to --before")
+	case f.before != "" && !inspect.CursorIsNewer(f.before):
+		return "", usage("before", wayOut, "this cursor belongs to --after, or it is damaged")
+	}
+	return f.after + f.before, nil
 }
 
 // parseTime reads a date or a time; both are UTC unless they say otherwise.
@@ -146,10 +175,23 @@ func (a *app) playerHistory(
 			break
 		}
 	}
-	if streamed {
-		return nil
+	if !streamed {
+		err = a.printHistory(whole)
 	}
-	return a.printHistory(whole)
+	if err == nil && shape != formatJSON { // the document holds its cursors
+		a.sayPages(whole)
+	}
+	return err
+}
+
+// sayPages tells how to turn the pages.
+func (a *app) sayPages(page inspect.PlayerPage) {
+	if page.Prev != "" {
+		a.say("newer entries: --before %s", page.Prev)
+	}
+	if page.Next != "" {
+		a.say("older entries: --after %s, or --all", page.Next)
+	}
 }
 
 // printHistoryPart writes one page of a history that is streamed.
@@ -213,11 +255,5 @@ func (a *app) printHistory(page inspect.PlayerPage) error {
 	if len(page.Balances) > 0 {
 		a.gap()
 	}
-	if err := a.print(l); err != nil {
-		return err
-	}
-	if page.Next != "" {
-		a.say("older entries: --cursor %s, or --all", page.Next)
-	}
-	return nil
+	return a.print(l)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -34,8 +35,8 @@ func TestMain(m *testing.M) {
 //
 // Beside testscript's own commands there are: exits N COMMAND... (the exact exit code), json PATH
 // VALUE (of the last stdout), golden FILE (the last stdout with what differs from run to run
-// blanked out), rows N (of the ledger), invariants, hold RESOURCE OWNER [TTL], lockis RESOURCE
-// [VALUE], sql STATEMENT, within TIME N COMMAND... (exits, with a bound of time).
+// blanked out), keep NAME PATH (of the last stdout, into a variable), rows N (of the ledger),
+// invariants, hold RESOURCE OWNER [TTL], lockis RESOURCE [VALUE], sql STATEMENT, within TIME N COMMAND... (exits, with a bound of time).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
@@ -82,6 +83,7 @@ func (s *script) setup(env *testscript.Env, bin string) error {
 	}
 	env.Setenv("TERM", "xterm-256color")
 	env.Setenv("SCHEMA", s.world.Schema)
+	env.Setenv("PREFIX", s.world.Prefix)
 	path := filepath.Join(env.WorkDir, "rewardctl.yaml")
 	env.Setenv("REWARDCTL_CONFIG", path)
 	return writeScriptConfig(path, s.world, time.Minute)
@@ -91,7 +93,7 @@ func (s *script) commands() map[string]func(*testscript.TestScript, bool, []stri
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits": s.exits, "json": s.json, "golden": s.golden, "rows": s.rows,
 		"invariants": s.invariants, "hold": s.hold, "lockis": s.lockis, "sql": s.sql,
-		"within": s.within,
+		"within": s.within, "keep": s.keep,
 	}
 }
 
@@ -139,6 +141,14 @@ func (s *script) json(ts *testscript.TestScript, neg bool, args []string) {
 	if (have == args[1]) == neg {
 		ts.Fatalf("%s is %s, want %s (negated: %t)", args[0], have, args[1], neg)
 	}
+}
+
+// keep puts a value of the last stdout into a variable: keep NAME PATH.
+func (s *script) keep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: keep NAME PATH")
+	}
+	ts.Setenv(args[0], fmt.Sprint(at(ts, decode(ts, ts.ReadFile("stdout")), args[1])))
 }
 
 func decode(ts *testscript.TestScript, text string) any {
