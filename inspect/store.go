@@ -15,6 +15,8 @@ import (
 type Store interface {
 	TTL() time.Duration
 	List(ctx context.Context) ([]lease.Entry, error)
+	Scan(ctx context.Context, o lease.ScanOptions, emit func([]lease.Found) error,
+	) (lease.ScanReport, error)
 	Show(ctx context.Context, resource string) (lease.Entry, error)
 	History(ctx context.Context, resource string) ([]lease.Event, error)
 	Counter(ctx context.Context, resource string) (token int64, ok bool, err error)

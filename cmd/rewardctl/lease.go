@@ -12,13 +12,15 @@ import (
 
 func (a *app) leaseCommand() *cobra.Command {
 	return a.group("lease", "See who holds which lease; release an orphaned one",
-		a.leaseListCommand(), a.leaseShowCommand(), a.leaseWatchCommand(), a.leaseReleaseCommand())
+		a.leaseListCommand(), a.leaseShowCommand(), a.leaseWatchCommand(), a.leaseScanCommand(),
+		a.leaseReleaseCommand())
 }
 
 // leaseFlags are the flags that select leases.
 type leaseFlags struct {
 	owner    string
 	resource string
+	glob     bool
 	state    string
 	expiring time.Duration
 	sort     string
@@ -29,9 +31,12 @@ type leaseFlags struct {
 func (f *leaseFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.owner, "owner", "", "only of this owner, worker@host/pid or worker")
-	flags.StringVar(&f.resource, "resource", "", "only resources like this; * and ? are wildcards")
+	flags.StringVar(&f.resource, "resource", "", "only this resource, taken literally")
+	flags.BoolVar(&f.glob, "glob", false,
+		"--resource is a pattern: * any text, ? one character, [a-z] one of a set")
 	flags.StringVar(&f.state, "state", "", "only in these states, separated by commas")
-	flags.DurationVar(&f.expiring, "expiring", 0, "only with at most this time left, such as 5s")
+	flags.DurationVar(&f.expiring, "expiring-within", 0,
+		"only with at most this time left, such as 5s")
 }
 
 func (f *leaseFlags) addOrder(cmd *cobra.Command) {
@@ -44,9 +49,16 @@ func (f *leaseFlags) addOrder(cmd *cobra.Command) {
 
 func (f *leaseFlags) filter() (inspect.LeaseFilter, error) {
 	filter := inspect.LeaseFilter{
-		Owner: f.owner, Resource: f.resource, Glob: strings.ContainsAny(f.resource, "*?["),
+		Owner: f.owner, Resource: f.resource, Glob: f.glob,
 		ExpiringWithin: f.expiring, Sort: inspect.LeaseSort(f.sort), Reverse: f.reverse,
 		Limit: f.limit,
+	}
+	if f.glob && f.resource == "" {
+		return filter, usage("glob", "add --resource PATTERN", "--glob without --resource")
+	}
+	if f.expiring < 0 {
+		return filter, usage("expiring-within", "give a time such as 5s",
+			"--expiring-within %s is below zero", f.expiring)
 	}
 	if f.limit < 0 {
 		return filter, usage("limit", "give 0 for all", "--limit %d is below zero", f.limit)
@@ -93,7 +105,7 @@ func (a *app) leaseListCommand() *cobra.Command {
 		Short: "List the leases, with a verdict on each; what needs attention comes first",
 		Example: "  rewardctl lease list\n" +
 			"  rewardctl lease list --state orphan_suspect,no_expiry\n" +
-			"  rewardctl lease list --expiring 5s -o jsonl",
+			"  rewardctl lease list --expiring-within 5s -o jsonl",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := f.filter()
