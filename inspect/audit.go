@@ -121,13 +121,14 @@ type AuditPlan struct {
 	// units by name. They are not read again.
 	Done map[string]map[string]int64
 	// Since holds, per check, the mark from which on rows count as new. Only findings that concern
-	// a new row are reported. A check that is missing here reads everything.
+	// a new row are reported. A check that is missing here reads everything. A row that was
+	// written while an older transaction was open may count as new twice; none is passed over.
 	Since map[string]int64
 	// Origin is the origin that the marks of Done and Since were taken at; marks of another one
 	// are not used.
 	Origin string
-	// Window is how close in time postings must be to be taken for retries; default 24 h. Ids that
-	// are equal only once random parts are taken out must be closer: a 24th of it.
+	// Window is how close in time postings must be to be taken for retries; default 12 h. Ids that
+	// are equal only once random parts are taken out must be closer: a 12th of it.
 	Window time.Duration
 	// StuckAfter is how long a claim may be pending or processing; default 1 h.
 	StuckAfter time.Duration
@@ -139,10 +140,10 @@ type AuditPlan struct {
 }
 
 const (
-	windowDefault      = 24 * time.Hour
+	windowDefault      = 12 * time.Hour
 	stuckDefault       = time.Hour
 	findingsMaxDefault = 10_000
-	weakShare          = 24 // of the window, for ids that are equal only once random parts are out
+	weakShare          = 12 // of the window, for ids that are equal only once random parts are out
 	evidenceMax        = 12 // rows per finding
 	partsMax           = 64
 	rowsPerPart        = 2_500_000

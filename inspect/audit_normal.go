@@ -32,9 +32,13 @@ const (
 // NormalEvent returns the forms of an event id.
 func NormalEvent(id string) EventForms {
 	text := visible(id)
+	spelling := closeGaps(dropRetry(text))
 	marked := takeOut(text)
+	if marked == text { // most ids: nothing in them is random
+		return EventForms{spelling, spelling, spelling}
+	}
 	return EventForms{
-		Spelling: closeGaps(dropRetry(text)), Bare: closeGaps(dropRetry(dropMarks(marked))),
+		Spelling: spelling, Bare: closeGaps(dropRetry(dropMarks(marked))),
 		Pattern: closeGaps(dropRetry(marked)),
 	}
 }
@@ -96,12 +100,29 @@ func dropRetry(s string) string {
 	const ends = "-_.:/#|+~&?;,\x00"
 	for {
 		s = strings.TrimRight(s, ends)
+		if !speaksOfRetry(s) {
+			return s
+		}
 		at := retrySuffix.FindStringIndex(s)
 		if at == nil || at[0] == 0 {
 			return s
 		}
 		s = s[:at[0]]
 	}
+}
+
+// speaksOfRetry spares most ids the search for a suffix: it must stand near the end.
+func speaksOfRetry(s string) bool {
+	tail := s[max(0, len(s)-60):]
+	if strings.HasSuffix(tail, ")") || strings.HasSuffix(tail, "]") {
+		return true
+	}
+	for _, w := range [...]string{"re", "try", "attempt", "again", "copy", "dup"} {
+		if strings.Contains(tail, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // parts of ids that are made anew on every try. Each is looked for between characters that are
@@ -119,13 +140,21 @@ var (
 
 // takeOut replaces UUIDs, ULIDs and instants by marks.
 func takeOut(s string) string {
-	s = dashedUUID.ReplaceAllLiteralString(s, markUUID)
-	s = replaceBounded(s, dateTime, func(found string, groups []string) string {
-		if instantOf(groups) {
-			return markInstant
-		}
-		return found
-	})
+	if strings.Count(s, "-") >= 4 && len(s) >= 36 {
+		s = dashedUUID.ReplaceAllLiteralString(s, markUUID)
+	}
+	digits, longest := runs(s)
+	if digits >= 14 || digits >= 12 && joinsDigits(s) {
+		s = replaceBounded(s, dateTime, func(found string, groups []string) string {
+			if instantOf(groups) {
+				return markInstant
+			}
+			return found
+		})
+	}
+	if longest < 10 {
+		return s
+	}
 	return replaceBounded(s, wordRun, func(found string, _ []string) string {
 		switch {
 		case len(found) == 32 && isHex(found) && mixedText(found):
@@ -137,6 +166,34 @@ func takeOut(s string) string {
 		}
 		return found
 	})
+}
+
+// runs counts the digits of a text and the length of its longest run of letters and digits.
+func runs(s string) (digits, longest int) {
+	run := 0
+	for i := range len(s) {
+		c := s[i]
+		if digit(c) {
+			digits++
+		}
+		if !digit(c) && (c < 'a' || c > 'z') {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return digits, longest
+}
+
+// joinsDigits reports whether two digits stand around a sign that parts a date from a time.
+func joinsDigits(s string) bool {
+	for i := 1; i+1 < len(s); i++ {
+		if (s[i] == 't' || s[i] == '_' || s[i] == gap) && digit(s[i-1]) && digit(s[i+1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // replaceBounded replaces matches that are not part of a longer word.

@@ -152,3 +152,9 @@ func TestNormalEventProperties(t *testing.T) {
 		}
 	})
 }
+
+func BenchmarkNormalEvent(b *testing.B) {
+	for b.Loop() {
+		inspect.NormalEvent("daily:2024-01-01:player-99999:gems:v1")
+	}
+}

@@ -54,7 +54,7 @@ func (a *app) auditRunCommand() *cobra.Command {
 		"only what is new since each check was last read to its end; rows that were deleted since"+
 			" are not noticed")
 	flags.Int64Var(&f.resume, "resume", 0, "go on with a run that was cut off")
-	flags.DurationVar(&f.window, "window", 24*time.Hour,
+	flags.DurationVar(&f.window, "window", 12*time.Hour,
 		"near-duplicate: how close in time postings must be")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", time.Hour,
 		"expected-sum: how long a claim may wait")
@@ -308,6 +308,9 @@ func findingWords(n int64) string {
 
 func (r *auditRunner) sayEnd(stopped bool, all int64) {
 	words := "no findings"
+	if stopped {
+		words = "no findings so far"
+	}
 	if all > 0 {
 		words = findingWords(all)
 		if n := r.counts[inspect.Critical]; n > 0 {
