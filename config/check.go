@@ -36,6 +36,7 @@ func (l *loader) complete(c *Context, origins map[string]origin, dir string) {
 	v.redis()
 	v.lease()
 	v.numbers()
+	v.players()
 }
 
 func systemUser() string {

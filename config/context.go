@@ -15,6 +15,7 @@ type Context struct {
 	Lease    Lease
 	Limits   Limits
 	Audit    Audit
+	Players  Players
 	UI       UI
 }
 

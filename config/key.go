@@ -15,7 +15,7 @@ type key struct {
 
 // keys lists all settings of a context, in the order of the documentation.
 func keys() []key {
-	return slices.Concat(contextKeys(), postgresKeys(), redisKeys(), otherKeys())
+	return slices.Concat(contextKeys(), postgresKeys(), redisKeys(), otherKeys(), playersKeys())
 }
 
 func contextKeys() []key {

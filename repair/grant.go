@@ -20,8 +20,9 @@ type GrantDeed struct {
 }
 
 // Grant grants by hand: the same call of the engine as workers use, between an intent row and a
-// result row. An empty Actor becomes the operator. An invalid request is answered Rejected and
-// not logged, since nothing was asked of anybody.
+// result row. An empty Actor becomes the operator. An invalid request, or one for a player who is
+// not in the list of players, is answered Rejected and not logged, since nothing was asked of
+// anybody.
 //
 // An error return proves that nothing was granted: a *grant.BackendError, a *grant.GateError or
 // the context's error. Whatever is less certain is the outcome Unknown.
@@ -32,6 +33,13 @@ func (o *Operator) Grant(ctx context.Context, req grant.Request) (GrantDeed, err
 	req = o.signed(req)
 	if problem := grant.Validate(req, o.opts.Limits); problem != nil {
 		return GrantDeed{Result: rejected(req, problem)}, nil
+	}
+	unknown, err := o.unknownPlayers(ctx, []string{req.PlayerID})
+	if err != nil {
+		return GrantDeed{}, err
+	}
+	if unknown[req.PlayerID] {
+		return GrantDeed{Result: rejected(req, o.stranger(req.PlayerID))}, nil
 	}
 	action := GrantRequest{Request: req}
 	arguments := map[string]string{

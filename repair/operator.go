@@ -24,6 +24,8 @@ type Options struct {
 	Operator string
 	// Limits bound what one grant may ask for, as for the engine.
 	Limits grant.Limits
+	// Players is the studio's own list of players; grants to others are rejected.
+	Players PlayerTable
 	// Now tells this machine's time; default time.Now.
 	Now func() time.Time
 	// NewID returns a fresh text of at least 128 random bits; required. It names tombstones.

@@ -80,6 +80,9 @@ func (o *Operator) Previews(ctx context.Context, reqs []grant.Request) ([]GrantP
 			previews[i].Result = rejected(req, problem)
 		}
 	}
+	if err := o.rejectStrangers(ctx, previews); err != nil {
+		return nil, err
+	}
 	settle(previews)
 	holders, warning := o.holders(ctx, previews)
 	for start := 0; start < len(previews); start += previewMax {

@@ -17,4 +17,8 @@ var (
 	actionAddSQL string
 	//go:embed sql/grant_preview.sql
 	grantPreviewSQL string
+	//go:embed sql/player_column.sql
+	playerColumnSQL string
+	//go:embed sql/players/unknown.sql
+	playersUnknownSQL string
 )

@@ -119,10 +119,12 @@ func (a *app) runFile(
 		OnProgress: bar.applying, OnLine: lines.hook(), BatchMax: w.conf.Limits.BatchMax,
 		HeldRounds: heldRounds(w.conf.Lease.TTL),
 	}
+	operator, err := w.operator(ctx, 0)
+	if err != nil {
+		return errors.Join(err, lines.close())
+	}
 	if f.dryRun {
-		if opt.Preview, err = w.operator(ctx, 0); err != nil {
-			return errors.Join(err, lines.close())
-		}
+		opt.Preview = operator
 	} else {
 		w.beat(ctx)
 	}
@@ -130,7 +132,7 @@ func (a *app) runFile(
 		bar.clear()
 		a.say("stopping after the batch in hand; Ctrl-C again ends at once")
 	})
-	report, err := repair.ApplyFile(ctx, engine, file, opt)
+	report, err := repair.ApplyFile(ctx, operator.Known(engine), file, opt)
 	told()
 	bar.clear()
 	err = errors.Join(err, lines.close())

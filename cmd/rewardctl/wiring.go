@@ -206,6 +206,7 @@ func (w *wiring) operator(ctx context.Context, wait time.Duration) (*repair.Oper
 	return repair.New(w.pool, w.store, engine, repair.Options{
 		Operator: w.conf.Operator, Limits: w.limits(), Now: w.app.now, NewID: newID,
 		Timeout: askFor,
+		Players: repair.PlayerTable{Table: w.conf.Players.Table, ID: w.conf.Players.ID},
 	})
 }
 
