@@ -55,6 +55,8 @@ type Options struct {
 	// Replica serves the histories of players and tokens, which may then lag. Verdicts, fences and
 	// the doctor always ask the primary. Nil means that the primary serves everything.
 	Replica *pgxpool.Pool
+	// Players is the studio's own list of players, which FindPlayers looks in.
+	Players PlayerTable
 	// TTL is the configured time of a lease; 0 means unknown: nothing is then called expiring,
 	// overdue or longer than its TTL.
 	TTL time.Duration

@@ -25,6 +25,10 @@ var (
 	playerBalanceSQL string
 	//go:embed sql/player_posted.sql
 	playerPostedSQL string
+	//go:embed sql/player_list.sql
+	playerListSQL string
+	//go:embed sql/players/find.sql
+	playersFindSQL string
 	//go:embed sql/player_known.sql
 	playerKnownSQL string
 	//go:embed sql/player_running.sql

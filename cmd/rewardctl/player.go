@@ -18,7 +18,7 @@ const (
 
 func (a *app) playerCommand() *cobra.Command {
 	return a.group("player", "See what a player received", a.playerHistoryCommand(),
-		a.playerExportCommand())
+		a.playerExportCommand(), a.playerFindCommand())
 }
 
 // historyFlags are the flags that select a part of a player's history.

@@ -306,6 +306,8 @@ func writeScriptConfig(path string, w *granttest.World, ttl time.Duration) error
 		c.Lease.Prefix, c.Lease.TTL = w.Prefix, ttl
 		return c
 	}
+	listed := named("listed")
+	listed.Players = config.Players{Table: "account", ID: "who", Name: "nick"}
 	audit, live, down, noRedis, noPostgres := named("audit"), named("live"), named("down"),
 		named("noredis"), named("nopostgres")
 	audit.ReadOnly = true
@@ -314,5 +316,6 @@ func writeScriptConfig(path string, w *granttest.World, ttl time.Duration) error
 	noRedis.Redis.Addrs = []string{nobody}
 	noPostgres.Postgres.URL = "postgres://nobody@" + nobody + "/none?sslmode=disable"
 	down.Redis.Addrs, down.Postgres.URL = noRedis.Redis.Addrs, noPostgres.Postgres.URL
-	return config.Write(path, "main", named("main"), audit, live, down, noRedis, noPostgres)
+	return config.Write(path, "main", named("main"), audit, live, down, noRedis, noPostgres,
+		listed)
 }
