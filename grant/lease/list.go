@@ -38,6 +38,10 @@ const (
 func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	space, err := s.rooms(ctx)
+	if err != nil {
+		return nil, broken("list", err)
+	}
 	found := make([][]Entry, s.opts.Shards)
 	shards := make(chan int, s.opts.Shards)
 	for shard := range s.opts.Shards {
@@ -48,7 +52,7 @@ func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	for range min(listWorkers, s.opts.Shards) {
 		wg.Go(func() {
 			for shard := range shards {
-				w := walk{store: s, shard: shard}
+				w := walk{store: s, shard: shard, out: space.of(shard)}
 				if err := w.run(ctx); err != nil {
 					cancel(err) // the first error counts; it ends the other walks
 					return
@@ -61,7 +65,57 @@ func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, broken("list", err)
 	}
-	return slices.Concat(found...), nil
+	return space.join(found), nil
+}
+
+// rooms are a piece of memory for the entries of all shards, one shard behind the other, so that
+// joining them mostly moves nothing.
+type rooms struct {
+	all  []Entry
+	ends []int
+}
+
+// rooms makes room for as many entries as the shards have members.
+func (s *Store) rooms(ctx context.Context) (rooms, error) {
+	cmds := make([]redis.Cmder, s.opts.Shards)
+	for shard := range cmds {
+		cmds[shard] = redis.NewIntCmd(ctx, "zcard", s.shardKey(shard))
+	}
+	p := s.client.Pipeline()
+	_ = p.BatchProcess(ctx, cmds...)
+	if _, err := p.Exec(ctx); err != nil {
+		return rooms{}, err
+	}
+	r := rooms{ends: make([]int, len(cmds))}
+	total := 0
+	for shard, c := range cmds {
+		total += int(c.(*redis.IntCmd).Val())
+		r.ends[shard] = total
+	}
+	r.all = make([]Entry, total)
+	return r, nil
+}
+
+// of returns the empty room of a shard.
+func (r rooms) of(shard int) []Entry {
+	start := 0
+	if shard > 0 {
+		start = r.ends[shard-1]
+	}
+	return r.all[start:start:r.ends[shard]]
+}
+
+// join returns what was found in the rooms in one piece. A shard may have outgrown its room; it then
+// lies elsewhere.
+func (r rooms) join(found [][]Entry) []Entry {
+	n := 0
+	for shard, part := range found {
+		if len(part) > cap(r.of(shard)) {
+			return slices.Concat(found...)
+		}
+		n += copy(r.all[n:], part) // moves up, by nothing while all rooms before are full
+	}
+	return r.all[:n:n]
 }
 
 // walk is the reading of one index shard.
@@ -144,7 +198,6 @@ func (w *walk) score(ctx context.Context, member string) (string, error) {
 // look reads the locks of members, lists what is there, and prunes what is dead.
 func (w *walk) look(ctx context.Context, members []string) error {
 	s := w.store
-	w.out = slices.Grow(w.out, len(members))
 	var dead []string
 	for part := range slices.Chunk(members, partMax) {
 		locks, err := s.readLocks(ctx, part)
