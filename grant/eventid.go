@@ -3,6 +3,7 @@ package grant
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // EventParts are the meaning that an event id is built from. The same parts always give the same
@@ -139,11 +140,32 @@ func isULID(s string) bool {
 	return strings.Trim(strings.ToUpper(s), "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
 }
 
-// isEpoch knows the years 2001 to 2096 in seconds, milli-, micro- and nanoseconds.
+// The years 2015 to 2039, in which a number is taken for a time.
+const (
+	epochFrom = 1_420_070_400
+	epochTo   = 2_208_988_800
+)
+
+// periodSeconds is the shortest period that rewards are named after.
+const periodSeconds = 5 * 60
+
+// isEpoch knows seconds, milli-, micro- and nanoseconds since 1970. Whole periods and the digits
+// YYYYMMDDHH name what the reward is for, which a retry does not change.
 func isEpoch(s string) bool {
 	switch len(s) {
 	case 10, 13, 16, 19:
-		return s[0] >= '1' && s[0] <= '3' && strings.Trim(s, "0123456789") == ""
+	default:
+		return false
 	}
-	return false
+	if strings.Trim(s, "0123456789") != "" {
+		return false
+	}
+	if _, err := time.Parse("2006010215", s); err == nil {
+		return false
+	}
+	seconds, err := strconv.ParseInt(s[:10], 10, 64)
+	if err != nil || seconds < epochFrom || seconds >= epochTo {
+		return false
+	}
+	return seconds%periodSeconds != 0 || strings.Trim(s[10:], "0") != ""
 }

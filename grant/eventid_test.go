@@ -92,6 +92,11 @@ func TestLooksRandom(t *testing.T) {
 		"e1":                                        "",
 		"2026-11-30":                                "",
 		"20261130":                                  "",
+		"daily:2026113010":                          "", // an hour
+		"daily:1764460800":                          "", // a midnight
+		"daily:1764460800000":                       "",
+		"1764460801":                                grant.FormEpoch,
+		"9999999999":                                "",
 		"76561198308210211":                         "",
 		"ABCDEFGHJKMNPQRSTVWXYZABCD":                "",
 		"":                                          "",

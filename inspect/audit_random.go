@@ -84,8 +84,7 @@ func randomPattern(event, player string) (string, bool) {
 	_, random := grant.LooksRandom(event)
 	marked := strings.Contains(forms.Pattern, markUUID) ||
 		strings.Contains(forms.Pattern, markULID) || strings.Contains(forms.Pattern, markInstant)
-	// What LooksRandom takes for a point in time may be the name of a period, such as midnight.
-	if !marked && (!random || namesPeriods(event)) {
+	if !marked && !random {
 		return "", false
 	}
 	return digitRuns.ReplaceAllString(forms.Pattern, "#"), true
@@ -115,28 +114,3 @@ func withoutPlayer(event, player string) string {
 }
 
 func wordRune(c byte) bool { return wordByte(c|0x20) || c >= 0x80 }
-
-// namesPeriods reports whether all that looks like a time in an id is the name of a period.
-func namesPeriods(event string) bool {
-	form, _ := grant.LooksRandom(event)
-	if form != grant.FormEpoch {
-		return false
-	}
-	for _, run := range digitRuns.FindAllString(event, -1) {
-		if len(run) >= 10 && !periodHour(run) && !wholeEpoch(run) {
-			return false
-		}
-	}
-	return true
-}
-
-// wholeEpoch knows an epoch that begins a period.
-func wholeEpoch(s string) bool {
-	switch len(s) {
-	case 10, 13, 16, 19:
-	default:
-		return false
-	}
-	seconds, ok := epochSeconds(s)
-	return ok && seconds%periodSeconds == 0 && strings.Trim(s[10:], "0") == ""
-}
