@@ -68,6 +68,7 @@ func (r *Reader) examinePostgres(ctx context.Context, d *Diagnosis) {
 	d.add(reach, true)
 	d.server(seen)
 	d.session(seen)
+	r.examineIdentity(ctx, d)
 	d.add(r.clockCheck(grant.PostgreSQL, seen.ServerTime, seen.before, seen.after))
 	r.examineSchema(ctx, d, seen)
 	r.examineCollation(ctx, d)

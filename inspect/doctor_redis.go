@@ -42,6 +42,7 @@ func (r *Reader) examineRedis(ctx context.Context, d *Diagnosis) {
 		d.redisServer(f)
 		d.redisMemory(f)
 		d.redisPersistence(f)
+		d.redisReplicas(f)
 		d.redisClock(f, r.opts.SkewMax)
 	}
 	r.examineCounters(ctx, d)

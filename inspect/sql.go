@@ -42,6 +42,8 @@ var (
 var (
 	//go:embed sql/doctor_server.sql
 	doctorServerSQL string
+	//go:embed sql/doctor_identity.sql
+	doctorIdentitySQL string
 	//go:embed sql/doctor_key.sql
 	doctorKeySQL string
 	//go:embed sql/doctor_trigger.sql

@@ -56,6 +56,10 @@ type Facts struct {
 	AppendOnly bool
 	// AppendSync is appendfsync, where CONFIG is permitted.
 	AppendSync string
+	// LoadTruncated is aof-load-truncated and MinReplicas is min-replicas-to-write, where CONFIG is
+	// permitted.
+	LoadTruncated, MinReplicas string
+
 	Loading    bool
 	// Time is the server's clock, and Skew how far it is ahead of ours, less than half a round
 	// trip off. Leases do not depend on it.
@@ -119,9 +123,14 @@ func (s *Store) facts(ctx context.Context, c redis.UniversalClient, addr string)
 	f := readInfo(info)
 	f.Addr, f.Time = addr, at
 	f.Skew = at.Sub(before.Add(trip / 2).Round(0))
-	// A managed server may forbid CONFIG, and then this stays empty.
-	if sync, err := c.ConfigGet(ctx, "appendfsync").Result(); err == nil {
-		f.AppendSync = sync["appendfsync"]
+	// A managed server may forbid CONFIG, and then these stay empty.
+	for name, into := range map[string]*string{
+		"appendfsync": &f.AppendSync, "aof-load-truncated": &f.LoadTruncated,
+		"min-replicas-to-write": &f.MinReplicas,
+	} {
+		if set, err := c.ConfigGet(ctx, name).Result(); err == nil {
+			*into = set[name]
+		}
 	}
 	return f, nil
 }
