@@ -60,7 +60,7 @@ type Facts struct {
 	// permitted.
 	LoadTruncated, MinReplicas string
 
-	Loading    bool
+	Loading bool
 	// Time is the server's clock, and Skew how far it is ahead of ours, less than half a round
 	// trip off. Leases do not depend on it.
 	Time time.Time
