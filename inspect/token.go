@@ -10,6 +10,7 @@ type TokenEvent string
 // The events of a token.
 const (
 	TokenIssued    TokenEvent = "issued"
+	TokenRenewed   TokenEvent = "renewed"           // concluded: it lived longer than one TTL
 	TokenReleased  TokenEvent = "released"          // by its owner
 	TokenAbandoned TokenEvent = "abandoned"         // dropped: its owner never got the reply
 	TokenFreed     TokenEvent = "operator_released" // the lock was taken away by an operator

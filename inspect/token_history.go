@@ -51,7 +51,7 @@ func (r *Reader) Tokens(ctx context.Context, resource string) (TokenHistory, err
 	if h.Lease != nil {
 		h.Lease.judge(r.opts.TTL, h.Fence, databaseErr == nil)
 	}
-	h.settle(counter, redisErr == nil)
+	h.settle(counter, redisErr == nil, r.opts.TTL)
 	return h, nil
 }
 
@@ -221,7 +221,7 @@ func (h *TokenHistory) gatherDeeds(ctx context.Context, tx pgx.Tx) error {
 // order sorts the entries: by time, then token, then the natural order of events.
 func (h *TokenHistory) order() {
 	rank := map[TokenEvent]int{
-		TokenIssued: 0, TokenUsed: 1, TokenRefused: 2, TokenBurned: 3, TokenFreed: 4,
+		TokenIssued: 0, TokenRenewed: 1, TokenUsed: 1, TokenRefused: 2, TokenBurned: 3, TokenFreed: 4,
 		TokenReleased: 4, TokenAbandoned: 4, TokenExpired: 4, TokenOther: 5,
 	}
 	slices.SortStableFunc(h.Entries, func(a, b TokenEntry) int {

@@ -12,7 +12,7 @@ import (
 
 // settle sums up the tokens, concludes what nobody wrote down, and marks what is odd. It is a pure
 // function of what was read.
-func (h *TokenHistory) settle(counter counterSeen, redisSeen bool) {
+func (h *TokenHistory) settle(counter counterSeen, redisSeen bool, ttl time.Duration) {
 	// The stream of Redis is in the order in which tokens were issued, whatever its clock did.
 	var issued []TokenEntry
 	for _, e := range h.Entries {
@@ -22,6 +22,7 @@ func (h *TokenHistory) settle(counter counterSeen, redisSeen bool) {
 	}
 	h.markRegressions(issued)
 	h.concludeExpiry(issued, redisSeen)
+	h.concludeRenewals(issued, ttl)
 	h.order()
 	h.sum()
 	h.markCounter(counter, redisSeen)
@@ -71,7 +72,8 @@ func (h *TokenHistory) concludeExpiry(issued []TokenEntry, redisSeen bool) {
 		switch e.Event {
 		case TokenReleased, TokenFreed, TokenAbandoned:
 			ended[tokenKey(e.Token, e.Owner)] = true
-		case TokenIssued, TokenExpired, TokenUsed, TokenRefused, TokenBurned, TokenOther:
+		case TokenIssued, TokenRenewed, TokenExpired, TokenUsed, TokenRefused, TokenBurned,
+			TokenOther:
 		}
 	}
 	for i, e := range issued {
@@ -133,7 +135,7 @@ func (h *TokenHistory) sum() {
 			if u.End == "" {
 				u.End, u.Ended = e.Event, e.At
 			}
-		case TokenOther:
+		case TokenRenewed, TokenOther:
 		}
 	}
 	for _, u := range uses {

@@ -166,7 +166,7 @@ func eventTone(e inspect.TokenEvent) tone {
 		return bad
 	case inspect.TokenExpired, inspect.TokenAbandoned:
 		return notice
-	case inspect.TokenIssued, inspect.TokenReleased, inspect.TokenOther:
+	case inspect.TokenIssued, inspect.TokenRenewed, inspect.TokenReleased, inspect.TokenOther:
 		return plain
 	}
 	return plain
