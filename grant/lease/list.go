@@ -105,8 +105,8 @@ func (r rooms) of(shard int) []Entry {
 	return r.all[start:start:r.ends[shard]]
 }
 
-// join returns what was found in the rooms in one piece. A shard may have outgrown its room; it then
-// lies elsewhere.
+// join returns what was found in the rooms in one piece. A shard may have outgrown its room, and
+// then lies elsewhere.
 func (r rooms) join(found [][]Entry) []Entry {
 	n := 0
 	for shard, part := range found {
