@@ -36,10 +36,10 @@ func (r *Reader) Leases(ctx context.Context, f LeaseFilter) (LeaseList, error) {
 		return r.withoutRedis(ctx, list, err)
 	}
 	list.Total = len(entries)
-	for _, e := range entries {
-		if chosen.takes(e) {
-			list.Leases = append(list.Leases, leaseOf(e, list.At))
-		}
+	entries = slices.DeleteFunc(entries, func(e lease.Entry) bool { return !chosen.takes(e) })
+	list.Leases = make([]Lease, len(entries)) // a lease is large: no growing by copies
+	for i, e := range entries {
+		list.Leases[i] = leaseOf(e, list.At)
 	}
 	if !chosen.needsState() {
 		list.cut(f)
