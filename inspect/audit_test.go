@@ -172,6 +172,8 @@ func TestAuditSeesBehindADamagedIndex(t *testing.T) {
 		t.Fatalf("found %q, %v", got, err)
 	}
 	b.complete(t, found[0])
+	wants(t, diagnose(t, reader), "ledger rows", inspect.Warning, inspect.Fail,
+		"player p1 has event e1 2 times", "audit run duplicate-key")
 }
 
 func TestAuditSchema(t *testing.T) {

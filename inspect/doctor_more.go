@@ -2,7 +2,10 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
 
 	"rewardctl/grant/lease"
 )
@@ -41,6 +44,47 @@ func (r *Reader) examineIdentity(ctx context.Context, d *Diagnosis) {
 		check.Value += ", but the replica is of system " + replica[0].System
 	}
 	d.add(check, same)
+}
+
+// examineTwins looks for keys that the ledger holds twice although its unique index looks whole: an
+// index that was damaged once shows only one of them, so the table itself is read. A large ledger
+// is left to the audit, which shows its progress.
+func (r *Reader) examineTwins(ctx context.Context, d *Diagnosis) {
+	check := Check{
+		Name: "ledger rows", Level: Warning, Value: "every key is there once",
+		Why: "a row that its unique index does not show was paid twice, and the index cannot be " +
+			"rebuilt while it is there",
+		Fix: "run: rewardctl audit run duplicate-key",
+	}
+	type twin struct {
+		Player string `db:"player_id"`
+		Event  string `db:"reward_event_id"`
+		Rows   int64  `db:"rows"`
+	}
+	var twins []twin
+	err := r.readFrom(ctx, r.pool, "examine", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, doctorHeapSQL); err != nil {
+			return err
+		}
+		var err error
+		twins, err = collect[twin](ctx, tx, doctorTwinSQL, none{})
+		return err
+	})
+	switch {
+	case errors.Is(err, errTooSlow):
+		check.Status = Unseen
+		check.Value = "the ledger is too large to be read here in time"
+		d.Checks = append(d.Checks, check)
+		return
+	case err != nil:
+		d.unseen(check, err)
+		return
+	}
+	if len(twins) > 0 {
+		check.Value = fmt.Sprintf("player %s has event %s %d times", twins[0].Player,
+			twins[0].Event, twins[0].Rows)
+	}
+	d.add(check, len(twins) == 0)
 }
 
 // redisReplicas looks at what a failover or a torn file may lose.

@@ -43,6 +43,7 @@ func (r *Reader) examineSchema(ctx context.Context, d *Diagnosis, s serverSeen) 
 		return
 	}
 	r.examineKeys(ctx, d)
+	r.examineTwins(ctx, d)
 	r.examineTriggers(ctx, d)
 }
 

@@ -56,6 +56,10 @@ var (
 	doctorMigrationSQL string
 	//go:embed sql/doctor_outbox.sql
 	doctorOutboxSQL string
+	//go:embed sql/doctor_heap.sql
+	doctorHeapSQL string
+	//go:embed sql/doctor_twin.sql
+	doctorTwinSQL string
 	//go:embed sql/doctor_session.sql
 	doctorSessionSQL string
 	//go:embed sql/doctor_replica.sql
