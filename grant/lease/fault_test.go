@@ -51,7 +51,7 @@ func TestB05LostReply(t *testing.T) {
 			lose := func(source string) (lost, ran *granttest.Trigger) {
 				p.Clear()
 				ran = p.Add(granttest.Rule{
-					At: granttest.AfterSend, Match: granttest.Script(source), Times: -1,
+					At: granttest.BeforeSend, Match: granttest.Script(source), Times: -1,
 				})
 				lost = p.Add(granttest.Rule{
 					At: granttest.AtReply, Match: granttest.Script(source), Fault: fault,
