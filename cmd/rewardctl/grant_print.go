@@ -201,9 +201,14 @@ func (a *app) sayOutcome(r grant.Result) {
 		a.say("stale token: a higher token was accepted for %s; nothing was posted", r.Resource)
 		a.say("  acquire a new lease, or leave --token and --owner out")
 	case grant.TokenCollision:
-		a.say("token collision: token %d was accepted for another owner; nothing was posted",
-			r.Token)
-		a.say("  Redis lost its counter; give the command again: the next token will be higher")
+		if r.Fence != nil && grant.Burned(r.Fence.Owner) {
+			a.say("token burned: an operator released token %d of %s, so its holder can write no "+
+				"more; nothing was posted", r.Token, r.Resource)
+		} else {
+			a.say("token collision: token %d was accepted for another owner, as after Redis lost "+
+				"its counter; nothing was posted", r.Token)
+		}
+		a.say("  acquire a new lease, or leave --token and --owner out")
 	case grant.Mismatch:
 		var parts []string
 		for _, d := range r.Differs {
