@@ -194,7 +194,7 @@ func (o *Operator) free(ctx context.Context, req ReleaseRequest, rel Release) (R
 		outcome = string(rel.Freeing)
 	}
 	row, logErr := o.logAlone(ctx, entry{
-		action: req, phase: phaseResult, intent: strconv.FormatInt(rel.IntentID, 10),
+		action: req, phase: phaseResult, intent: rel.IntentID,
 		arguments: req.arguments(), reason: req.Reason, outcome: outcome,
 	})
 	rel.ResultID = row.ID

@@ -62,7 +62,7 @@ func (o *Operator) Grant(ctx context.Context, req grant.Request) (GrantDeed, err
 	}
 	// The grant is done or refused; an interrupt must not leave its intent without a result.
 	result, err := o.logAlone(context.WithoutCancel(ctx), entry{
-		action: action, phase: phaseResult, intent: strconv.FormatInt(intent.ID, 10),
+		action: action, phase: phaseResult, intent: intent.ID,
 		arguments: arguments, observed: resultObserved(deed.Result), reason: req.Reason,
 		outcome: outcome,
 	})

@@ -28,8 +28,8 @@ func TestGrantByHandIsLogged(t *testing.T) {
 	if err != nil || again.Outcome != grant.Replayed || again.ReplayOf != deed.LedgerID {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	rows := b.scalar(t, "select string_agg(arguments ->> 'phase' || ' ' || outcome || ' ' || "+
-		"coalesce(arguments ->> 'intent', '-'), ', ' order by id) from operator_action")
+	rows := b.scalar(t, "select string_agg(phase || ' ' || outcome || ' ' || "+
+		"coalesce(intent::text, '-'), ', ' order by id) from operator_action")
 	want := "intent intended -, result applied 1, intent intended -, result replayed 3"
 	if rows != want {
 		t.Fatalf("log: %s\nwant: %s", rows, want)
@@ -86,7 +86,7 @@ func TestGrantFailureHasAResultRow(t *testing.T) {
 	if !grant.Unavailable(err) || deed.ResultID == 0 {
 		t.Fatalf("%+v, %v", deed, err)
 	}
-	if got := b.scalar(t, "select max(outcome) from operator_action where arguments ->> 'intent' "+
+	if got := b.scalar(t, "select max(outcome) from operator_action where intent "+
 		"is not null"); got != "failed: nothing was granted" {
 		t.Fatalf("result row: %s", got)
 	}

@@ -22,6 +22,12 @@ type Engine interface {
 type Options struct {
 	// Operator is who acts: recorded in every row, beside the database session's user.
 	Operator string
+	// Host is the machine that the operator works on, as it calls itself; recorded in every row,
+	// beside the address that the database sees. May be empty.
+	Host string
+	// Ticket is the case that the deeds belong to, such as INC-77; recorded in every row. May be
+	// empty.
+	Ticket string
 	// Limits bound what one grant may ask for, as for the engine.
 	Limits grant.Limits
 	// Players is the studio's own list of players; grants to others are rejected.

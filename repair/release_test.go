@@ -87,7 +87,7 @@ func TestReleaseRefusesWhatChanged(t *testing.T) {
 	if n := b.scalar(t, "select count(*) from reward_fence"); n != "0" {
 		t.Fatalf("%s fences were written", n)
 	}
-	if n := b.scalar(t, "select count(*) from operator_action where arguments ->> 'phase' = "+
+	if n := b.scalar(t, "select count(*) from operator_action where phase = "+
 		"'denied' and operator = 'alice'"); n != "4" {
 		t.Fatalf("%s denials logged, want 4", n)
 	}

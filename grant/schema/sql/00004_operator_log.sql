@@ -1,0 +1,175 @@
+-- purpose: chain the operator log. Each row carries its place (id, gap-free from 1), the hash of
+--          the row before it, and its own. Whoever changes, removes, adds or swaps rows later
+--          breaks the chain; whoever cuts off its end is found by the head, or by a head that was
+--          signed and kept elsewhere (rewardctl oplog anchor).
+--
+-- canonical form of a row: the fields below in this order, each as a netstring ("5:abcde": length
+-- in bytes, colon, UTF-8 text), null as "-":
+--
+--     "1" (version of this form), id, operator, db_user, host, client, action, target,
+--     args_version, arguments, observed, before, after, reason, ticket, approval, phase, intent,
+--     outcome, command, created_at
+--
+-- Numbers are written in plain digits; objects as jsonb prints them; created_at in UTC as
+-- 2006-01-02T15:04:05.000000Z. Then
+--
+--     hash      = sha256(prev_hash followed by the canonical form)
+--     prev_hash = hash of the row before it; of row 1: sha256("rewardctl operator log " + chain)
+--
+-- chain is a random name in operator_action_head, so that no two logs begin alike.
+-- +goose Up
+
+create table operator_action_head (
+    only_row boolean primary key default true,
+    chain    text not null default gen_random_uuid()::text,
+    last_id  bigint not null default 0,
+    hash     bytea not null,
+    constraint operator_action_head_one_row check (only_row)
+) with (fillfactor = 50);
+
+insert into operator_action_head (chain, hash)
+select chain, sha256(convert_to('rewardctl operator log ' || chain, 'UTF8'))
+from (select gen_random_uuid()::text as chain) as fresh;
+
+alter table operator_action
+    alter column id drop identity,
+    add column phase        text not null default 'result',
+    add column intent       bigint, -- a result that has an intent row: its id
+    add column host         text not null default '', -- the machine, as it calls itself
+    add column client       text not null default '', -- its address, as the database sees it
+    add column args_version integer not null default 1,
+    add column before       jsonb,
+    add column after        jsonb,
+    add column ticket       text,
+    add column approval     bigint,
+    add column prev_hash    bytea,
+    add column hash         bytea,
+    add constraint operator_action_phase_known
+        check (phase in ('intent', 'result', 'denied', 'failed'));
+
+create index operator_action_of_intent on operator_action (intent) where intent is not null;
+create index operator_action_intents on operator_action (id) where phase = 'intent';
+create index operator_action_operator on operator_action (operator, id);
+create index operator_action_time on operator_action (created_at, id);
+
+-- +goose StatementBegin
+create function operator_action_canonical(p_row operator_action) returns bytea
+language plpgsql stable as $$
+declare
+    v_form  bytea := '';
+    v_field text;
+    v_bytes bytea;
+begin
+    foreach v_field in array array[
+        '1', p_row.id::text, p_row.operator, p_row.db_user, p_row.host, p_row.client,
+        p_row.action, p_row.target, p_row.args_version::text, p_row.arguments::text,
+        p_row.observed::text, p_row.before::text, p_row.after::text, p_row.reason, p_row.ticket,
+        p_row.approval::text, p_row.phase, p_row.intent::text, p_row.outcome, p_row.command,
+        to_char(p_row.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+    ] loop
+        v_bytes := convert_to(v_field, 'UTF8');
+        v_form := v_form || coalesce(
+            convert_to(length(v_bytes)::text || ':', 'UTF8') || v_bytes, convert_to('-', 'UTF8'));
+    end loop;
+    return v_form;
+end
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+create function operator_action_chain() returns trigger language plpgsql security definer as $$
+-- purpose: append a row to the chain. What says who and when is the server's, never the writer's.
+-- locks:   the head, until the transaction ends: the log is in the order of commits, without gaps.
+--          So write the log row last, after all other locks.
+declare
+    v_head operator_action_head;
+begin
+    select only_row, chain, last_id, hash into v_head from operator_action_head for update;
+    if not found then
+        raise exception 'the operator log has lost its head: no deed can be written down'
+            using errcode = 'data_exception', hint = 'run: rewardctl oplog verify';
+    end if;
+    new.id := v_head.last_id + 1;
+    new.db_user := session_user;
+    new.client := coalesce(host(inet_client_addr()), 'local');
+    new.created_at := clock_timestamp();
+    new.prev_hash := v_head.hash;
+    new.hash := sha256(new.prev_hash || operator_action_canonical(new));
+    update operator_action_head set last_id = new.id, hash = new.hash;
+    return new;
+end
+$$;
+-- +goose StatementEnd
+
+-- A name in the caller's own schemas must not stand in for a table of the log.
+-- +goose StatementBegin
+do $$
+declare
+    v_function text;
+begin
+    foreach v_function in array array[
+        'operator_action_canonical(operator_action)', 'operator_action_chain()'
+    ] loop
+        execute format('alter function %s set search_path = pg_catalog, %I, pg_temp', v_function,
+            current_schema());
+    end loop;
+end
+$$;
+-- +goose StatementEnd
+
+revoke all on function operator_action_chain() from public;
+revoke insert, update, delete, truncate on operator_action_head from public;
+
+-- Rows that are there already are chained in the order of their ids.
+alter table operator_action disable trigger operator_action_rows_stay;
+-- +goose StatementBegin
+do $$
+declare
+    v_old  bigint;
+    v_last bigint := 0;
+    v_hash bytea;
+begin
+    update operator_action set
+        phase = coalesce(arguments ->> 'phase', 'result'),
+        intent = (arguments ->> 'intent')::bigint,
+        arguments = arguments - 'phase' - 'intent';
+    update operator_action a set intent = n.place
+    from (select id, row_number() over (order by id) as place from operator_action) n
+    where a.intent = n.id;
+    select hash into v_hash from operator_action_head;
+    for v_old in select id from operator_action order by id loop
+        v_last := v_last + 1;
+        update operator_action set id = v_last, prev_hash = v_hash where id = v_old;
+        update operator_action a set hash = sha256(v_hash || operator_action_canonical(a))
+        where id = v_last
+        returning hash into v_hash;
+    end loop;
+    update operator_action_head set last_id = v_last, hash = v_hash;
+end
+$$;
+-- +goose StatementEnd
+alter table operator_action enable always trigger operator_action_rows_stay;
+
+alter table operator_action
+    alter column prev_hash set not null,
+    alter column hash set not null;
+
+create trigger operator_action_chained before insert on operator_action
+    for each row execute function operator_action_chain();
+alter table operator_action enable always trigger operator_action_chained;
+
+-- +goose Down
+drop trigger operator_action_chained on operator_action;
+drop function operator_action_chain();
+drop function operator_action_canonical(operator_action);
+drop index operator_action_of_intent, operator_action_intents, operator_action_operator,
+    operator_action_time;
+alter table operator_action
+    drop constraint operator_action_phase_known,
+    drop column phase, drop column intent, drop column host, drop column client,
+    drop column args_version, drop column before, drop column after, drop column ticket,
+    drop column approval, drop column prev_hash, drop column hash,
+    alter column id add generated by default as identity;
+select setval(pg_get_serial_sequence('operator_action', 'id'),
+    (select coalesce(max(id), 0) + 1 from operator_action), false);
+drop table operator_action_head;
