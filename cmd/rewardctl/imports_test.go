@@ -67,6 +67,7 @@ func arrows() []arrow {
 		{packages: "grant", why: "the engine declares what it needs of others"},
 		{packages: "config", why: "it reads settings and knows nobody who uses them"},
 		{packages: "config/embedded", why: "it runs servers for anybody"},
+		{packages: "config/quiet", why: "it must be initialised before the terminal library"},
 		{packages: ".ci", may: []string{"config/embedded"}, why: "it only starts servers"},
 	}
 }

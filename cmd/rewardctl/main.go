@@ -20,9 +20,12 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9/logging"
+
+	"rewardctl/config/quiet"
 )
 
 func main() {
+	quiet.Restore()
 	logging.Disable() // the driver would write its own lines between ours, and into the console
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup asks us to stay

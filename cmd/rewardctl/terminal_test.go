@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -140,5 +141,22 @@ func TestProgressOnATerminalOnly(t *testing.T) {
 	term = onTerminal(t, mono)
 	if code := term.exit(); code != exitOK || strings.Contains(term.shown(), "\x1b[3") {
 		t.Errorf("NO_COLOR: exit %d: %q", code, term.shown())
+	}
+}
+
+// A command asks the terminal nothing: one that never answers would cost seconds.
+func TestNoQuestionToTheTerminal(t *testing.T) {
+	t.Parallel()
+	c := newChild(t)
+	cmd := c.command("version")
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(e string) bool { return strings.HasPrefix(e, "CI=") })
+	term := onTerminal(t, cmd)
+	if code := term.exit(); code != exitOK {
+		t.Fatalf("exit %d: %q", code, term.shown())
+	}
+	for _, question := range []string{"\x1b]11", "\x1b]10", "\x1b[6n", "\x1b[c"} {
+		if strings.Contains(term.shown(), question) {
+			t.Errorf("the terminal was asked %q: %q", question, term.shown())
+		}
 	}
 }
