@@ -243,8 +243,9 @@ var (
 		`insert into raw_balance (player_id, kind, amount)
 			select player, 'gems', 10 from unnest($1::text[]) as u (player)
 			on conflict (player_id, kind) do nothing`,
-		`insert into raw_outbox (ledger_id)
-			select nextval('reward_ledger_id_seq') from unnest($1::text[]) as u (player)`,
+		`insert into raw_outbox (ledger_id, player_id)
+			select nextval('reward_ledger_id_seq'), player
+			from unnest($1::text[]) as u (player)`,
 	}
 )
 

@@ -32,8 +32,8 @@ with item as (
     on conflict (player_id, kind) do update
         set amount = b.amount + excluded.amount, version = b.version + 1
 ), queued as (
-    insert into reward_outbox (ledger_id, state, attempts, delivered_at, last_error)
-    select p.id,
+    insert into reward_outbox (ledger_id, player_id, state, attempts, delivered_at, last_error)
+    select p.id, p.player_id,
            case when i.newest > $8::bigint then 'delivered' else 'pending' end,
            case when i.newest > $8::bigint then 1 when i.newest % 9 = 0 then 3 else 0 end,
            case when i.newest > $8::bigint then p.created_at + interval '2 seconds' end,

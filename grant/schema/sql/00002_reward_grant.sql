@@ -131,7 +131,7 @@ begin
         on conflict (player_id, kind) do update
             set amount = b.amount + excluded.amount, version = b.version + 1
     ), queued as (
-        insert into reward_outbox (ledger_id) select id from posted
+        insert into reward_outbox (ledger_id, player_id) select id, player_id from posted
     )
     select (select count(*) from posted), (select count(*) from claimed)
     into v_posted, v_claimed;
