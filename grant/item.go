@@ -6,7 +6,8 @@ import "strconv"
 type item struct {
 	req     Request
 	res     Result
-	retried bool // the lease was re-seeded once already
+	retried bool       // the lease was re-seeded once already
+	rev     *reversing // set when the item stands for a reversal
 }
 
 func newItem(r Request) *item {

@@ -3,6 +3,7 @@ package grant
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -27,6 +28,13 @@ func Validate(r Request, limits Limits) *Rejection {
 	for _, t := range texts {
 		if problem := textProblem(t.value, t.max); problem != "" {
 			return &Rejection{t.field, t.value, problem, t.wayOut}
+		}
+	}
+	if strings.HasPrefix(r.EventID, ReversePrefix) {
+		return &Rejection{
+			"reward_event_id", r.EventID, "begins with " + ReversePrefix +
+				", which is kept for what takes postings back",
+			"name what the reward is for; to take a posting back: rewardctl ledger reverse ID",
 		}
 	}
 	if r.Resource != "" {
