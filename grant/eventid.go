@@ -62,6 +62,9 @@ func EventID(p EventParts) (string, error) {
 	return id.String(), nil
 }
 
+// CampaignPrefix is how the event ids of a campaign begin, as EventID builds them.
+func CampaignPrefix(campaign string) string { return eventEscapes.Replace(campaign) + ":" }
+
 // eventEscapes keeps the parts of an event id apart. It never changes.
 var eventEscapes = strings.NewReplacer("%", "%25", ":", "%3A", " ", "%20")
 

@@ -104,7 +104,9 @@ func TestReverseRefuses(t *testing.T) {
 		"over the amount": {change(func(r *grant.Reversal) { r.Amount = 101 }), grant.ReverseRejected},
 		"part 0":          {change(func(r *grant.Reversal) { r.Part = 0 }), grant.ReverseRejected},
 		"no reason":       {change(func(r *grant.Reversal) { r.Reason = "" }), grant.ReverseRejected},
-		"a policy":        {change(func(r *grant.Reversal) { r.Policy = "force" }), grant.ReverseRejected},
+		"no policy": {change(func(r *grant.Reversal) {
+			r.Policy = "force"
+		}), grant.ReverseRejected},
 		"a stale token": {change(func(r *grant.Reversal) {
 			r.Held = &grant.Lease{Owner: "old", Token: 1}
 		}), grant.ReverseCollision},

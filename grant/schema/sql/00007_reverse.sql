@@ -190,7 +190,7 @@ begin
                     'player %, reverse:%:%', p_player[n], p_posting[n], p_part[n]
                     using errcode = 'unique_violation';
             end if;
-            insert into reward_outbox (ledger_id) values (ledger_id);
+            insert into reward_outbox (ledger_id, player_id) values (ledger_id, p_player[n]);
             update reward_balance as b
             set amount = b.amount - v_take, version = b.version + 1
             where b.player_id = p_player[n] and b.kind = p_kind[n];
