@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"rewardctl/grant"
 
@@ -22,13 +23,22 @@ func (o *Operator) write(
 ) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.opts.Timeout+o.opts.LockTimeout, errTooSlow)
 	defer cancel()
+	return o.writeWaiting(ctx, op, o.opts.LockTimeout, fn)
+}
+
+// writeWaiting is write for work whose length depends on its size: only the context and the wait
+// for locks bound it.
+func (o *Operator) writeWaiting(
+	ctx context.Context, op string, lockTimeout time.Duration,
+	fn func(context.Context, pgx.Tx) error,
+) error {
 	committing := false
 	err := pgx.BeginTxFunc(ctx, o.pool, pgx.TxOptions{
 		IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite,
 	}, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, deedGuardSQL, pgx.StrictStructArgs(struct {
 			LockTimeout string `db:"lock_timeout"`
-		}{fmt.Sprintf("%dms", o.opts.LockTimeout.Milliseconds())}))
+		}{fmt.Sprintf("%dms", lockTimeout.Milliseconds())}))
 		if err != nil {
 			return err
 		}
@@ -62,6 +72,13 @@ func (o *Operator) read(
 ) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.opts.Timeout, errTooSlow)
 	defer cancel()
+	return o.readAll(ctx, op, fn)
+}
+
+// readAll is read for work whose length depends on its size: only the context bounds it.
+func (o *Operator) readAll(
+	ctx context.Context, op string, fn func(context.Context, pgx.Tx) error,
+) error {
 	err := pgx.BeginTxFunc(ctx, o.pool, pgx.TxOptions{
 		IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly,
 	}, func(tx pgx.Tx) error { return fn(ctx, tx) })

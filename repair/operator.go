@@ -32,6 +32,8 @@ type Options struct {
 	Limits grant.Limits
 	// Players is the studio's own list of players; grants to others are rejected.
 	Players PlayerTable
+	// Plans say which plans need a second person; the zero value asks for nobody.
+	Plans PlanPolicy
 	// Now tells this machine's time; default time.Now.
 	Now func() time.Time
 	// NewID returns a fresh text of at least 128 random bits; required. It names tombstones.
@@ -46,6 +48,7 @@ const (
 	lockTimeoutDefault = 2 * time.Second
 	timeoutDefault     = 5 * time.Second
 	reasonMax          = 500 // bytes of a reason, as in the ledger
+	ticketMax          = 200 // bytes of a ticket
 )
 
 // Store is what an Operator needs of a lease store; *lease.Store implements it.
@@ -78,6 +81,12 @@ func New(pool *pgxpool.Pool, store Store, engine Engine, opts Options) (*Operato
 			Field: "operator", Problem: "is empty", WayOut: "say who acts: every deed is logged",
 		}
 	}
+	if opts.Ticket = strings.TrimSpace(opts.Ticket); len(opts.Ticket) > ticketMax {
+		return nil, &grant.Rejection{
+			Field: "ticket", Value: opts.Ticket[:40] + "...", Problem: "is longer than 200 bytes",
+			WayOut: "give its number",
+		}
+	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -86,6 +95,9 @@ func New(pool *pgxpool.Pool, store Store, engine Engine, opts Options) (*Operato
 	}
 	if opts.Timeout <= 0 {
 		opts.Timeout = timeoutDefault
+	}
+	if opts.Plans.ApproveWithin <= 0 {
+		opts.Plans.ApproveWithin = approveWithinDefault
 	}
 	return &Operator{pool: pool, store: store, engine: engine, opts: opts}, nil
 }

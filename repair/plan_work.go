@@ -1,0 +1,207 @@
+package repair
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rewardctl/grant"
+)
+
+// planWork is one process's run of a plan.
+type planWork struct {
+	o        *Operator
+	engine   Granter
+	run      PlanRun
+	plan     Plan
+	claimant string // unique for this run
+	began    time.Time
+	chunks   map[int][sha256.Size]byte
+	pace     pace
+
+	mu     sync.Mutex
+	report PlanReport
+	last   planProgress
+}
+
+// planProgress is one row of plan_progress.sql.
+type planProgress struct {
+	State    string `db:"state"`
+	Due      int64  `db:"due"`
+	Decided  int64  `db:"decided"`
+	Errors   int64  `db:"errors"`
+	Open     int    `db:"open"`
+	LeftOver int    `db:"left_over"`
+	NextIn   *int64 `db:"next_in"`
+}
+
+// work runs the workers until nothing is left to claim. It returns why it ended early.
+func (w *planWork) work(ctx context.Context) error {
+	// The claims are renewed until the last worker has written down what it did.
+	renewing, stopRenewing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopRenewing()
+	var renewer sync.WaitGroup
+	renewer.Go(func() { w.renew(renewing) })
+	var workers sync.WaitGroup
+	stops := make([]error, w.run.Workers)
+	working, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	for i := range w.run.Workers {
+		workers.Go(func() {
+			if stops[i] = w.worker(working); stops[i] != nil {
+				end(stops[i]) // the others end after the batch in hand
+			}
+		})
+	}
+	workers.Wait()
+	stopRenewing()
+	renewer.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, stop := range stops {
+		if stop != nil && !errors.Is(stop, context.Canceled) {
+			return stop
+		}
+	}
+	return nil
+}
+
+// worker takes part after part.
+func (w *planWork) worker(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.run.Gate(ctx); err != nil {
+			return err
+		}
+		part, err := w.claim(ctx)
+		if err != nil {
+			return err
+		}
+		if part != nil {
+			if err := w.part(ctx, part); err != nil {
+				return err
+			}
+			continue
+		}
+		next, err := w.progress(ctx)
+		if err != nil {
+			return err
+		}
+		switch {
+		case next.State != string(PlanRunning) && next.State != string(PlanDone):
+			return fmt.Errorf("%w: it is %s", ErrPlanStopped, next.State)
+		case next.Open == 0:
+			return nil
+		}
+		pause := time.Duration(value(next.NextIn)) * time.Millisecond
+		if err := w.run.Wait(ctx, min(max(pause, planPollMin), planPollMax)); err != nil {
+			return err
+		}
+	}
+}
+
+// part grants the rows of a claimed part and writes down what became of them.
+func (w *planWork) part(ctx context.Context, p *planPart) error {
+	w.run.OnStep(PlanStepClaimed)
+	if err := w.load(ctx, p); err != nil {
+		w.giveBack(ctx, p)
+		return err
+	}
+	stop := w.grantPart(ctx, p)
+	w.run.OnStep(PlanStepGranted)
+	if err := w.record(ctx, p, stop != nil); err != nil {
+		return err
+	}
+	w.run.OnStep(PlanStepRecorded)
+	next, err := w.progress(ctx)
+	if stop == nil {
+		stop = err
+	}
+	if most := w.run.MaxErrors; stop == nil && most > 0 && next.Errors >= most &&
+		next.State == string(PlanRunning) {
+		return w.stopPlan(ctx, next.Errors)
+	}
+	return stop
+}
+
+// grantPart grants the open rows of a part, a batch at a time. A stop means that nothing more
+// should be asked now.
+func (w *planWork) grantPart(ctx context.Context, p *planPart) (stop error) {
+	for len(p.open) > p.asked {
+		batch := p.open[p.asked:min(p.asked+w.pace.batch(), len(p.open))]
+		if err := w.pace.wait(ctx, w.o.opts.Now(), len(batch), w.run.Wait); err != nil {
+			return err
+		}
+		if p.asked > 0 {
+			if err := w.run.Gate(ctx); err != nil {
+				return err
+			}
+		}
+		results, err := w.ask(ctx, p.requests(w, batch))
+		p.take(results)
+		if err != nil {
+			return err
+		}
+		if cause := stopCause(results); cause != nil && !errors.Is(cause, ErrAnswerLost) {
+			return cause
+		}
+	}
+	return nil
+}
+
+// ask sends one batch and always answers one result per request.
+func (w *planWork) ask(
+	ctx context.Context, requests []grant.Request,
+) ([]grant.Result, error) {
+	ask := applyRun{opt: ApplyOptions{BatchFor: w.run.BatchFor}, engine: w.engine}
+	return ask.ask(ctx, requests)
+}
+
+// renew holds the claims of this process while it works.
+func (w *planWork) renew(ctx context.Context) {
+	for w.run.Wait(ctx, w.run.ClaimFor/planRenewals) == nil {
+		w.renewNow(ctx)
+	}
+}
+
+// pace spreads rows over time.
+type pace struct {
+	rate float64 // rows per second; 0 is no limit
+
+	mu   sync.Mutex
+	free time.Time // when the next row may go
+}
+
+// batch is how many rows go at once: about half a second's.
+func (p *pace) batch() int {
+	if p.rate <= 0 {
+		return planChunkRows
+	}
+	return min(max(int(p.rate/2), 1), planChunkRows)
+}
+
+// wait waits for n rows' turn.
+func (p *pace) wait(
+	ctx context.Context, now time.Time, n int, wait func(context.Context, time.Duration) error,
+) error {
+	if p.rate <= 0 {
+		return nil
+	}
+	p.mu.Lock()
+	if p.free.Before(now) {
+		p.free = now
+	}
+	pause := p.free.Sub(now)
+	p.free = p.free.Add(time.Duration(float64(n) / p.rate * float64(time.Second)))
+	p.mu.Unlock()
+	if pause <= 0 {
+		return ctx.Err()
+	}
+	return wait(ctx, pause)
+}
