@@ -45,6 +45,7 @@ func (r *Reader) examineSchema(ctx context.Context, d *Diagnosis, s serverSeen) 
 	r.examineKeys(ctx, d)
 	r.examineTwins(ctx, d)
 	r.examineTriggers(ctx, d)
+	r.examineLog(ctx, d)
 }
 
 func (r *Reader) examineMigrations(ctx context.Context, d *Diagnosis, s serverSeen) {

@@ -1,12 +1,10 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
-	"strings"
-	"time"
 
 	"rewardctl/grant"
 	"rewardctl/grant/lease"
@@ -31,56 +29,37 @@ func (r *Reader) Leases(ctx context.Context, f LeaseFilter) (LeaseList, error) {
 		return LeaseList{}, err
 	}
 	list := LeaseList{At: r.opts.Now()}
-	entries, err := r.entries(ctx)
+	seen, err := r.survey(ctx, chosen)
 	if err != nil {
 		return r.withoutRedis(ctx, list, err)
 	}
-	list.Total = len(entries)
-	entries = slices.DeleteFunc(entries, func(e lease.Entry) bool { return !chosen.takes(e) })
-	list.Leases = make([]Lease, len(entries)) // a lease is large: no growing by copies
-	for i, e := range entries {
-		list.Leases[i] = leaseOf(e, list.At)
-	}
-	if !chosen.needsState() {
-		list.cut(f)
-	}
-	r.judgeAll(ctx, &list, chosen.needsState())
+	list.Total = len(seen.entries)
+	seen.pick(chosen)
 	if chosen.needsState() {
-		list.Leases = slices.DeleteFunc(list.Leases, func(l Lease) bool {
-			return !chosen.takesState(l.Verdict)
-		})
-		list.cut(f)
-		for i := range list.Leases {
-			l := &list.Leases[i]
-			l.Verdict.Evidence = l.facts(r.opts.TTL, l.Fence, list.sees(grant.PostgreSQL)).evidence()
+		r.hearPicked(ctx, seen, &list)
+		if seen.fenceErr != nil {
+			list.Missing = append(list.Missing, noFences(seen.fenceErr))
 		}
+		seen.rank(chosen, r.opts.TTL)
+	}
+	list.Matched = len(seen.picks)
+	list.Leases = seen.leases(chosen, list.At)
+	if chosen.needsState() {
+		seen.judge(list.Leases, r.opts.TTL)
+	} else {
+		r.judgeAll(ctx, &list)
 	}
 	r.countClaims(ctx, &list)
 	return list, nil
 }
 
-func (r *Reader) entries(ctx context.Context) ([]lease.Entry, error) {
-	var entries []lease.Entry
-	err := r.redis(ctx, "list the leases", func(ctx context.Context) error {
-		var err error
-		entries, err = r.store.List(ctx)
-		return err
-	})
-	return entries, err
+func noFences(err error) Missing {
+	return Missing{grant.PostgreSQL, "fences and claims", err}
 }
 
-// cut sorts the leases, counts them and keeps the first.
-func (l *LeaseList) cut(f LeaseFilter) {
-	l.Matched = len(l.Leases)
-	order := sortLeases(l.Leases, f.Sort, f.Reverse)
-	if f.Limit > 0 && len(order) > f.Limit {
-		order = order[:f.Limit]
-	}
-	kept := make([]Lease, len(order))
-	for i, at := range order {
-		kept[i] = l.Leases[at]
-	}
-	l.Leases = kept
+func (r *Reader) entries(ctx context.Context) ([]lease.Entry, error) {
+	seen, err := r.survey(ctx, selection{})
+	return seen.entries, err
 }
 
 func (l *LeaseList) sees(backend grant.Backend) bool {
@@ -107,56 +86,63 @@ func (r *Reader) withoutRedis(
 	return list, nil
 }
 
-// judgeAll asks for heartbeats and fences, once each, and sets every verdict. With statesOnly the
-// evidence is left for later: most of the leases will be dropped.
-func (r *Reader) judgeAll(ctx context.Context, list *LeaseList, statesOnly bool) {
+// judgeAll asks for heartbeats and fences, once each, and sets every verdict.
+func (r *Reader) judgeAll(ctx context.Context, list *LeaseList) {
 	if len(list.Leases) == 0 {
 		return
 	}
 	r.hearHearts(ctx, list)
 	fences, err := r.fences(ctx, list.Leases)
 	if err != nil {
-		list.Missing = append(list.Missing,
-			Missing{grant.PostgreSQL, "fences and claims", err})
+		list.Missing = append(list.Missing, noFences(err))
 	}
 	for i := range list.Leases {
 		l := &list.Leases[i]
 		if fence, ok := fences[l.Resource]; ok {
 			l.Fence = &fence.Fence
 		}
-		facts := l.facts(r.opts.TTL, l.Fence, err == nil)
-		if statesOnly {
-			l.Verdict = facts.verdict()
-		} else {
-			l.Verdict = Judge(facts)
-		}
+		l.Verdict = Judge(l.facts(r.opts.TTL, l.Fence, err == nil))
 	}
 }
 
 func (r *Reader) hearHearts(ctx context.Context, list *LeaseList) {
-	seen := make(map[string]bool)
-	var workers []string
-	for _, l := range list.Leases {
-		if l.Foreign == "" && !seen[l.Worker] {
-			seen[l.Worker] = true
-			workers = append(workers, l.Worker)
+	alive, ok := r.hear(ctx, list, func(yield func(string) bool) {
+		for i := range list.Leases {
+			if l := &list.Leases[i]; l.Foreign == "" && !yield(l.Worker) {
+				return
+			}
+		}
+	})
+	for i := range list.Leases {
+		if l := &list.Leases[i]; ok && l.Foreign == "" {
+			l.Heartbeat = heartbeatOf(alive[l.Worker])
 		}
 	}
-	var alive map[string]bool
+}
+
+// hear asks which of the workers live, each once. It answers false when Redis did not tell, and
+// then says so in the list.
+func (r *Reader) hear(
+	ctx context.Context, list *LeaseList, workers iter.Seq[string],
+) (alive map[string]bool, ok bool) {
+	seen := make(map[string]bool)
+	var names []string
+	for w := range workers {
+		if !seen[w] {
+			seen[w] = true
+			names = append(names, w)
+		}
+	}
 	err := r.redis(ctx, "ask for heartbeats", func(ctx context.Context) error {
 		var err error
-		alive, err = r.store.Alive(ctx, workers)
+		alive, err = r.store.Alive(ctx, names)
 		return err
 	})
 	if err != nil {
 		list.Missing = append(list.Missing, Missing{grant.Redis, "heartbeats", err})
-		return
+		return nil, false
 	}
-	for i := range list.Leases {
-		if l := &list.Leases[i]; l.Foreign == "" {
-			l.Heartbeat = heartbeatOf(alive[l.Worker])
-		}
-	}
+	return alive, true
 }
 
 func (r *Reader) fences(ctx context.Context, leases []Lease) (map[string]FenceSeen, error) {
@@ -224,116 +210,4 @@ func claimsDue(ctx context.Context, tx pgx.Tx, players []string) (map[string]Cla
 		due[c.PlayerID] = Claims{c.Pending, c.Processing, c.Pending+c.Processing >= claimBound}
 	}
 	return due, nil
-}
-
-// selection is a filter made ready.
-type selection struct {
-	LeaseFilter
-	glob pattern
-}
-
-func newSelection(f LeaseFilter) (selection, error) {
-	s := selection{LeaseFilter: f}
-	reject := func(field, value, problem, wayOut string) error {
-		return &grant.Rejection{Field: field, Value: value, Problem: problem, WayOut: wayOut}
-	}
-	for _, state := range f.States {
-		if !slices.Contains(States(), state) {
-			return s, reject("state", string(state), "is no state of a lease",
-				"choose among "+stateWords())
-		}
-	}
-	switch f.Sort {
-	case "", SortResource, SortLeft, SortOwner, SortToken, SortState:
-	default:
-		return s, reject("sort", string(f.Sort), "is no order of leases",
-			"choose among resource, left, owner, token, state")
-	}
-	if f.Limit < 0 || f.ExpiringWithin < 0 {
-		return s, reject("limit", "", "or the time left is below zero", "give zero or more")
-	}
-	if f.Glob && f.Resource != "" {
-		glob, err := parsePattern(f.Resource)
-		if err != nil {
-			return s, reject("resource", f.Resource, err.Error(), "close it, or write \\[")
-		}
-		s.glob = glob
-	}
-	return s, nil
-}
-
-func stateWords() string {
-	words := make([]string, 0, len(States()))
-	for _, s := range States() {
-		words = append(words, string(s))
-	}
-	return strings.Join(words, ", ")
-}
-
-func (s selection) needsState() bool { return len(s.States) > 0 || s.Sort == SortState }
-
-// takes applies everything but the state.
-func (s selection) takes(e lease.Entry) bool {
-	switch {
-	case s.glob != nil && !s.glob.matches(e.Resource):
-		return false
-	case s.glob == nil && s.Resource != "" && s.Resource != e.Resource:
-		return false
-	case s.ExpiringWithin > 0 && (e.NoExpiry || e.Left > s.ExpiringWithin):
-		return false
-	case s.Owner == "" || s.Owner == e.Owner:
-		return true
-	}
-	worker := lease.Identity(e.Owner)
-	name, _, _ := strings.Cut(worker, "@")
-	return e.Owner != "" && (s.Owner == worker || s.Owner == name)
-}
-
-func (s selection) takesState(v Verdict) bool {
-	return len(s.States) == 0 || slices.ContainsFunc(s.States, v.Is)
-}
-
-// sortLeases returns the positions of the leases in order. A lease is large, so moving positions
-// about is much cheaper than moving leases.
-func sortLeases(leases []Lease, by LeaseSort, reverse bool) []int {
-	positions := make([]int, len(leases))
-	for i := range positions {
-		positions[i] = i
-	}
-	rank := make(map[State]int, len(States()))
-	for i, s := range States() {
-		rank[s] = i
-	}
-	slices.SortFunc(positions, func(i, j int) int {
-		a, b := &leases[i], &leases[j]
-		var order int
-		switch by {
-		case SortLeft:
-			order = cmp.Compare(leftRank(a), leftRank(b))
-		case SortOwner:
-			order = cmp.Compare(a.Owner, b.Owner)
-		case SortToken:
-			order = cmp.Compare(a.Token, b.Token)
-		case SortState:
-			order = cmp.Compare(rank[a.Verdict.State], rank[b.Verdict.State])
-		case SortResource:
-		}
-		if reverse {
-			order = -order
-		}
-		tie := cmp.Compare(a.Resource, b.Resource)
-		if reverse && (by == SortResource || by == "") {
-			tie = -tie
-		}
-		return cmp.Or(order, tie)
-	})
-	return positions
-}
-
-// leftRank puts a lease without expiry behind all others.
-func leftRank(l *Lease) time.Duration {
-	if l.NoExpiry {
-		return 1<<63 - 1
-	}
-	return l.Left
 }

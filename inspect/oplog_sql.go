@@ -11,4 +11,10 @@ var (
 	oplogChainSQL string
 	//go:embed sql/oplog_head.sql
 	oplogHeadSQL string
+	//go:embed sql/oplog_shift.sql
+	oplogShiftSQL string
+	//go:embed sql/doctor_log.sql
+	doctorLogSQL string
+	//go:embed sql/doctor_intent.sql
+	doctorIntentSQL string
 )

@@ -34,8 +34,8 @@ const (
 	LogForkedAt    LogBreakKind = "other_history"
 )
 
-// state is what a kind of break makes of the log.
-func (k LogBreakKind) state() LogState {
+// State is what a kind of break makes of the log.
+func (k LogBreakKind) State() LogState {
 	switch k {
 	case LogEndCut, LogEndOlder:
 		return LogTruncated
@@ -99,7 +99,7 @@ func (v *logVerifier) finish() {
 		return cmp.Compare(a.ID, b.ID)
 	})
 	if len(v.verdict.Breaks) > 0 {
-		v.verdict.State = v.verdict.Breaks[0].Kind.state()
+		v.verdict.State = v.verdict.Breaks[0].Kind.State()
 	}
 	if v.verdict.Anchors == 0 {
 		v.remark("no anchor was given: rows cut off together with the head, or a log that was " +

@@ -71,7 +71,7 @@ func (r *Reader) judgeFound(ctx context.Context, page []lease.Found, report *Sca
 	if report.lacksAny(grant.PostgreSQL) {
 		asker.pool = nil // it did not answer for an earlier page: do not wait for it each time
 	}
-	asker.judgeAll(ctx, &list, false)
+	asker.judgeAll(ctx, &list)
 	for i, at := range ours {
 		v := list.Leases[i].Verdict
 		if found[at].Kind == lease.FoundUnindexed {

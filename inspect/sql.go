@@ -5,6 +5,10 @@ import _ "embed"
 var (
 	//go:embed sql/fence_by_resource.sql
 	fenceByResourceSQL string
+	//go:embed sql/fence_state.sql
+	fenceStateSQL string
+	//go:embed sql/fence_plan.sql
+	fencePlanSQL string
 	//go:embed sql/fence_latest.sql
 	fenceLatestSQL string
 	//go:embed sql/claim_due.sql

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -96,44 +97,93 @@ func Judge(f Facts) Verdict {
 
 // verdict judges without writing down the evidence.
 func (f Facts) verdict() Verdict {
-	applies := f.states()
-	v := Verdict{State: applies[0], Also: applies[1:]}
-	if v.State == CannotTell && len(v.Also) > 0 {
-		v.Likely = v.Also[0]
-		v.Also = v.Also[1:]
+	var v Verdict
+	applies := f.applies()
+	for rank, state := range States() {
+		switch {
+		case !applies.has(rank):
+		case v.State == "":
+			v.State = state
+		case v.State == CannotTell && v.Likely == "":
+			v.Likely = state
+		default:
+			v.Also = append(v.Also, state)
+		}
 	}
 	return v
 }
 
-// states lists what applies, in order of precedence. Held stands only alone, or below
-// CannotTell.
-func (f Facts) states() []State {
-	var out []State
-	add := func(s State, applies bool) {
+// stateSet is a set of states: the bit of a state is its place in States. A list of very many
+// leases is judged by sets, and only what is shown gets a verdict with words.
+type stateSet uint16
+
+// The places of the states in States.
+const (
+	rankForeign = iota
+	rankSuperseded
+	rankNoExpiry
+	rankOrphanSuspect
+	rankLongerThanTTL
+	rankCannotTell
+	rankExpiring
+	rankOverdueRenewal
+	rankHeld
+)
+
+func (s stateSet) has(rank int) bool { return s&(1<<rank) != 0 }
+
+// rank is the place of the state that comes first: that of the verdict.
+func (s stateSet) rank() int { return bits.TrailingZeros16(uint16(s)) }
+
+// told is the set without the state that a verdict calls only likely.
+func (s stateSet) told() stateSet {
+	if s.rank() != rankCannotTell {
+		return s
+	}
+	rest := s &^ (1 << rankCannotTell)
+	return s &^ (rest & -rest)
+}
+
+// setOf returns the set of some states.
+func setOf(states []State) stateSet {
+	var set stateSet
+	for rank, s := range States() {
+		if slices.Contains(states, s) {
+			set |= 1 << rank
+		}
+	}
+	return set
+}
+
+// applies is the set of the states that apply. Held stands only alone, or beside CannotTell.
+func (f *Facts) applies() stateSet {
+	var set stateSet
+	add := func(rank int, applies bool) {
 		if applies {
-			out = append(out, s)
+			set |= 1 << rank
 		}
 	}
 	if f.Foreign != "" {
-		add(Foreign, true)
-		add(NoExpiry, f.NoExpiry)
-		return out
+		add(rankForeign, true)
+		add(rankNoExpiry, f.NoExpiry)
+		return set
 	}
 	timed := f.TTL > 0 && !f.NoExpiry
 	superseded := f.superseded()
-	add(Superseded, superseded)
-	add(NoExpiry, f.NoExpiry)
-	add(OrphanSuspect, f.Heartbeat == HeartbeatGone)
-	add(LongerThanTTL, timed && f.Left > f.TTL+f.TTL/longerShare)
-	add(CannotTell, !superseded && (f.Heartbeat == HeartbeatUnseen || !f.FenceSeen))
-	add(Expiring, timed && f.Left <= f.TTL/expiringShare)
-	add(OverdueRenewal, timed && f.Heartbeat == HeartbeatAlive && f.Left <= f.TTL/overdueShare)
-	doubtOnly := len(out) == 1 && out[0] == CannotTell
-	add(Held, f.Heartbeat == HeartbeatAlive && (len(out) == 0 || doubtOnly))
-	return out
+	add(rankSuperseded, superseded)
+	add(rankNoExpiry, f.NoExpiry)
+	add(rankOrphanSuspect, f.Heartbeat == HeartbeatGone)
+	add(rankLongerThanTTL, timed && f.Left > f.TTL+f.TTL/longerShare)
+	add(rankCannotTell, !superseded && (f.Heartbeat == HeartbeatUnseen || !f.FenceSeen))
+	add(rankExpiring, timed && f.Left <= f.TTL/expiringShare)
+	add(rankOverdueRenewal,
+		timed && f.Heartbeat == HeartbeatAlive && f.Left <= f.TTL/overdueShare)
+	doubtOnly := set&^(1<<rankCannotTell) == 0
+	add(rankHeld, f.Heartbeat == HeartbeatAlive && doubtOnly)
+	return set
 }
 
-func (f Facts) superseded() bool {
+func (f *Facts) superseded() bool {
 	if !f.FenceSeen || f.Fence == nil {
 		return false
 	}

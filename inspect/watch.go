@@ -68,7 +68,7 @@ func (w *watcher) look(ctx context.Context) error {
 	for _, e := range entries {
 		list.Leases = append(list.Leases, leaseOf(e, list.At))
 	}
-	w.reader.judgeAll(ctx, &list, false)
+	w.reader.judgeAll(ctx, &list)
 	return w.compare(list)
 }
 
@@ -153,5 +153,6 @@ func shown(l Lease) string {
 
 // takesLease applies the whole filter to a judged lease.
 func (s selection) takesLease(l Lease) bool {
-	return s.takes(l.entry()) && s.takesState(l.Verdict)
+	e := l.entry()
+	return s.takes(&e) && s.takesState(l.Verdict)
 }

@@ -18,14 +18,16 @@ type lockPage struct {
 // readLocks reads the locks of index members in one round trip. Value and time left are read one
 // right after the other, not in one moment: a list is a picture of something that moves.
 func (s *Store) readLocks(ctx context.Context, members []string) (lockPage, error) {
-	items := make([]item, len(members))
+	keys := make([]string, len(members))
+	size := 0
 	for i, m := range members {
-		items[i].tag, _, _ = splitMember(m)
+		keys[i], _, _ = splitMember(m)
+		size += len(s.text.lock) + len(keys[i]) + 1
 	}
-	keys := make([]string, len(items))
-	text := newSlab(items, s.text.lock)
-	for i := range items {
-		keys[i] = text.key(s.text.lock, items[i].tag)
+	var text slab
+	text.Grow(size)
+	for i, tag := range keys {
+		keys[i] = text.key(s.text.lock, tag)
 	}
 	if s.cluster {
 		return s.readEach(ctx, keys)

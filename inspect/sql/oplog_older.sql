@@ -1,7 +1,8 @@
 -- purpose: one page of the operator log, towards older rows.
 -- params:  @from, @to bounds of time, or null; @actor an operator or database user, @action a
 --          command or its first word, @target, @outcome an outcome, its first word or a phase:
---          each empty for any; @unfinished only intents without a result; @id the row next to the
+--          each empty for any; @unfinished only intents without a
+--          result, of their own or of a later try; @id the row next to the
 --          page, or null; @limit how many
 -- result:  the rows, newest first
 -- locks:   none
@@ -20,6 +21,10 @@ where (@id::bigint is null or a.id < @id::bigint)
   and (@outcome::text = '' or a.outcome = @outcome::text or a.phase = @outcome::text
       or starts_with(a.outcome, @outcome::text || ':'))
   and (not @unfinished::boolean or a.phase = 'intent'
-      and not exists (select from operator_action r where r.intent = a.id))
+      and not exists (select from operator_action r where r.intent = a.id)
+      and not exists (
+          select from operator_action r
+          where r.target = a.target and r.id > a.id and r.action = a.action
+            and r.phase = 'result'))
 order by a.id desc
 limit @limit::bigint

@@ -1,0 +1,182 @@
+package inspect
+
+import (
+	"context"
+	"time"
+
+	"rewardctl/grant"
+	"rewardctl/grant/lease"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// survey is a picture of all leases, in the form in which very many of them are judged and sorted.
+// Whatever is shown is made from the few that are picked.
+type survey struct {
+	entries []lease.Entry
+	// fences of the resources, read at the same time as the locks; nil unless the filter needs
+	// them. fenceErr says why they are missing.
+	fences   map[string]fenceState
+	fenceErr error
+	// alive tells the heartbeats of the picked leases' workers; nil when Redis did not.
+	alive map[string]bool
+
+	picks []int32 // positions of the leases that the filter selects
+	ranks []uint8 // of all entries, by position: the place of the state in States
+}
+
+// fenceState is what a verdict needs of a fence.
+type fenceState struct {
+	token int64
+	owner string
+}
+
+// survey reads all leases and, when the filter needs them, the fences of all resources in the
+// index: PostgreSQL looks them up while Redis looks up the locks.
+func (r *Reader) survey(ctx context.Context, chosen selection) (*survey, error) {
+	seen := &survey{}
+	err := r.redis(ctx, "list the leases", func(ctx context.Context) error {
+		index, err := r.store.Index(ctx)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		done := make(chan struct{})
+		if chosen.needsState() {
+			go func() {
+				defer close(done)
+				seen.fences, seen.fenceErr = r.fenceStates(ctx, index.Resources(), chosen)
+			}()
+		} else {
+			close(done)
+		}
+		seen.entries, err = index.Locks(ctx)
+		if err != nil {
+			cancel() // nobody waits for fences without leases
+		}
+		<-done
+		return err
+	})
+	return seen, err
+}
+
+// fenceStates reads the fences of the resources that the filter takes by name.
+func (r *Reader) fenceStates(
+	ctx context.Context, all []string, chosen selection,
+) (map[string]fenceState, error) {
+	resources := all[:0]
+	for _, name := range all {
+		if chosen.takesName(name) {
+			resources = append(resources, name)
+		}
+	}
+	fences := make(map[string]fenceState, len(resources))
+	err := r.read(ctx, "read the fences", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, fencePlanSQL); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, fenceStateSQL, pgx.StrictStructArgs(struct {
+			Resources []string `db:"resources"`
+		}{resources}))
+		if err != nil {
+			return err
+		}
+		var at int32
+		var f fenceState
+		_, err = pgx.ForEachRow(rows, []any{&at, &f.token, &f.owner}, func() error {
+			fences[resources[at-1]] = f
+			return nil
+		})
+		return err
+	})
+	return fences, err
+}
+
+// pick applies everything of the filter but the state.
+func (s *survey) pick(chosen selection) {
+	s.picks = make([]int32, 0, len(s.entries))
+	for i := range s.entries {
+		if chosen.takes(&s.entries[i]) {
+			s.picks = append(s.picks, int32(i))
+		}
+	}
+}
+
+// hearPicked asks for the heartbeats of the picked leases' workers.
+func (r *Reader) hearPicked(ctx context.Context, s *survey, list *LeaseList) {
+	if len(s.picks) == 0 {
+		return
+	}
+	alive, ok := r.hear(ctx, list, func(yield func(string) bool) {
+		for _, at := range s.picks {
+			e := &s.entries[at]
+			if e.Foreign == "" && !yield(lease.Identity(e.Owner)) {
+				return
+			}
+		}
+	})
+	if ok {
+		s.alive = alive
+	}
+}
+
+// facts of one lease.
+func (s *survey) facts(at int32, ttl time.Duration, fence *grant.Fence) Facts {
+	e := &s.entries[at]
+	f := Facts{
+		Token: e.Token, Owner: e.Owner, Foreign: e.Foreign, NoExpiry: e.NoExpiry, Left: e.Left,
+		FenceSeen: s.fenceErr == nil, TTL: ttl,
+	}
+	if s.alive != nil && e.Foreign == "" {
+		f.Heartbeat = heartbeatOf(s.alive[lease.Identity(e.Owner)])
+	}
+	if state, ok := s.fences[e.Resource]; ok {
+		*fence = grant.Fence{Resource: e.Resource, Token: state.token, Owner: state.owner}
+		f.Fence = fence
+	}
+	return f
+}
+
+// rank judges the picked leases and drops those in states that the filter does not want.
+func (s *survey) rank(chosen selection, ttl time.Duration) {
+	wanted := setOf(chosen.States)
+	s.ranks = make([]uint8, len(s.entries))
+	kept := s.picks[:0]
+	var fence grant.Fence // of one lease after the other
+	for _, at := range s.picks {
+		facts := s.facts(at, ttl, &fence)
+		states := facts.applies()
+		if wanted != 0 && states.told()&wanted == 0 {
+			continue
+		}
+		s.ranks[at] = uint8(states.rank())
+		kept = append(kept, at)
+	}
+	s.picks = kept
+}
+
+// leases makes the leases that are shown: the first of those that were picked.
+func (s *survey) leases(chosen selection, at time.Time) []Lease {
+	o := order{by: chosen.Sort, reverse: chosen.Reverse}
+	if s.ranks == nil {
+		s.ranks = make([]uint8, len(s.entries))
+	}
+	s.picks = firstOf(s.picks, chosen.Limit, func(a, b int32) int {
+		return o.compare(&s.entries[a], &s.entries[b], s.ranks[a], s.ranks[b])
+	})
+	out := make([]Lease, len(s.picks))
+	for i, pick := range s.picks {
+		out[i] = leaseOf(s.entries[pick], at)
+	}
+	return out
+}
+
+// judge sets the verdicts of the leases that are shown.
+func (s *survey) judge(shown []Lease, ttl time.Duration) {
+	for i, at := range s.picks {
+		l := &shown[i]
+		facts := s.facts(at, ttl, new(grant.Fence))
+		l.Heartbeat, l.Fence, l.Verdict = facts.Heartbeat, facts.Fence, Judge(facts)
+	}
+}
