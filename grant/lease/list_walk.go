@@ -85,4 +85,3 @@ func (w *walk) score(ctx context.Context, member string) (string, error) {
 	}
 	return strconv.FormatFloat(scores[0], 'f', -1, 64), nil
 }
-
