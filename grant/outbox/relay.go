@@ -25,9 +25,9 @@ type Relay struct {
 	after string // the player after whom the next claim begins
 	turn  bool   // whether a claim of one row prefers a retry
 
-	held  atomic.Int64  // rows claimed and not yet marked
-	marked atomic.Bool  // something was marked since the last claim
-	kick  chan struct{} // wakes the dispatcher: a row was marked, or one was queued
+	held   atomic.Int64  // rows claimed and not yet marked
+	marked atomic.Bool   // something was marked since the last claim
+	kick   chan struct{} // wakes the dispatcher: a row was marked, or one was queued
 }
 
 // New returns a relay. It returns a *grant.Rejection when the options cannot work.

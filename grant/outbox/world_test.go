@@ -175,4 +175,3 @@ func (b *bench) allDelivered(t testing.TB) {
 			where state <> 'delivered' limit 1) u`) == 0
 	})
 }
-

@@ -76,7 +76,8 @@ func parse(body []byte) (grant.Message, error) {
 		name, text string
 		into       *int64
 	}{
-		{"amount", e.Data.Amount, &m.Amount}, {"fence_token", e.Data.Token, &m.Token},
+		{"amount", e.Data.Amount, &m.Amount},
+		{"fence_token", e.Data.Token, &m.Token},
 		{"ledger_id", e.Data.LedgerID, &m.LedgerID},
 	} {
 		var err error

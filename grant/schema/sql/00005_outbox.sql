@@ -129,131 +129,132 @@ as $$
 -- locks:   the rows it claims; locked ones are skipped
 #variable_conflict use_column
 begin
-    return query
-    with recursive moment as materialized (
-        select clock_timestamp() as at, gen_random_uuid() as claim
-    ), late as materialized (
-        select o.ledger_id
+return query
+with recursive moment as materialized (
+    select clock_timestamp() as at, gen_random_uuid() as claim
+), late as materialized (
+    select o.ledger_id
+    from reward_outbox o
+    where o.state = 'claimed' and o.claimed_until <= (select at from moment)
+    order by o.claimed_until
+    limit p_rows
+    for update skip locked
+), retry as materialized (
+    select o.ledger_id, o.player_id
+    from reward_outbox o
+    where o.state = 'pending' and o.next_attempt_at is not null
+      and o.next_attempt_at <= (select at from moment)
+    order by o.next_attempt_at, o.ledger_id
+    limit 2 * p_retries
+), due as materialized (
+    select r.ledger_id
+    from retry r
+    where (select a.ledger_id from reward_outbox a
+           where a.player_id = r.player_id
+             and (a.state = 'claimed' or (a.state = 'pending' and a.next_attempt_at is not null))
+             and a.ledger_id <> r.ledger_id
+             and (a.state = 'claimed' or a.ledger_id < r.ledger_id)
+           limit 1) is null
+      and (select f.ledger_id from reward_outbox f
+           where f.player_id = r.player_id and f.ledger_id < r.ledger_id
+             and f.state = 'pending' and f.next_attempt_at is null
+           order by f.player_id, f.ledger_id limit 1) is null
+      and (p_pass
+           or (select s.ledger_id from reward_outbox s
+               where s.player_id = r.player_id and s.ledger_id < r.ledger_id
+                 and s.state in ('dead', 'parked')
+               order by s.player_id, s.ledger_id limit 1) is null)
+    limit least(p_retries, p_rows - (select count(*) from late))
+), lane (player_id, ledger_id, looked) as (
+    (select o.player_id, o.ledger_id, 1::bigint
+     from reward_outbox o
+     where o.state = 'pending' and o.next_attempt_at is null and o.player_id > p_after
+     order by o.player_id, o.ledger_id
+     limit 1)
+    union all
+    select f.player_id, f.ledger_id, l.looked + 1
+    from lane l
+    cross join lateral (
+        select o.player_id, o.ledger_id
         from reward_outbox o
-        where o.state = 'claimed' and o.claimed_until <= (select at from moment)
-        order by o.claimed_until
-        limit p_rows
-        for update skip locked
-    ), retry as materialized (
-        select o.ledger_id, o.player_id
-        from reward_outbox o
-        where o.state = 'pending' and o.next_attempt_at is not null
-          and o.next_attempt_at <= (select at from moment)
-        order by o.next_attempt_at, o.ledger_id
-        limit 2 * p_retries
-    ), due as materialized (
-        select r.ledger_id
-        from retry r
-        where (select a.ledger_id from reward_outbox a
-               where a.player_id = r.player_id
-                 and (a.state = 'claimed' or (a.state = 'pending' and a.next_attempt_at is not null))
-                 and a.ledger_id <> r.ledger_id
-                 and (a.state = 'claimed' or a.ledger_id < r.ledger_id)
-               limit 1) is null
-          and (select f.ledger_id from reward_outbox f
-               where f.player_id = r.player_id and f.ledger_id < r.ledger_id
-                 and f.state = 'pending' and f.next_attempt_at is null
-               order by f.player_id, f.ledger_id limit 1) is null
-          and (p_pass
-               or (select s.ledger_id from reward_outbox s
-                   where s.player_id = r.player_id and s.ledger_id < r.ledger_id
-                     and s.state in ('dead', 'parked')
-                   order by s.player_id, s.ledger_id limit 1) is null)
-        limit least(p_retries, p_rows - (select count(*) from late))
-    ), lane (player_id, ledger_id, looked) as (
-        (select o.player_id, o.ledger_id, 1::bigint
-         from reward_outbox o
-         where o.state = 'pending' and o.next_attempt_at is null and o.player_id > p_after
-         order by o.player_id, o.ledger_id
-         limit 1)
-        union all
-        select f.player_id, f.ledger_id, l.looked + 1
-        from lane l
-        cross join lateral (
-            select o.player_id, o.ledger_id
-            from reward_outbox o
-            where o.state = 'pending' and o.next_attempt_at is null and o.player_id > l.player_id
-            order by o.player_id, o.ledger_id
-            limit 1) f
-        where l.looked < p_look
-    ), fresh as materialized (
-        select l.player_id, l.ledger_id
-        from lane l
-        where (select a.ledger_id from reward_outbox a
-               where a.player_id = l.player_id
-                 and (a.state = 'claimed' or (a.state = 'pending' and a.next_attempt_at is not null))
-                 and (a.state = 'claimed' or a.ledger_id < l.ledger_id)
-               limit 1) is null
-          and (p_pass
-               or (select s.ledger_id from reward_outbox s
-                   where s.player_id = l.player_id and s.ledger_id < l.ledger_id
-                     and s.state in ('dead', 'parked')
-                   order by s.player_id, s.ledger_id limit 1) is null)
-        limit p_rows - (select count(*) from late) - (select count(*) from due)
-    ), picked as materialized (
-        select o.ledger_id, o.state = 'claimed' as taken_over
-        from reward_outbox o
-        where o.ledger_id = any (array(
-                  select ledger_id from late
-                  union all select ledger_id from due
-                  union all select ledger_id from fresh))
-          -- What was seen may have changed while another relay had the row.
-          and case o.state
-              when 'pending' then o.next_attempt_at is null
-                                  or o.next_attempt_at <= (select at from moment)
-              when 'claimed' then o.claimed_until <= (select at from moment)
-              else false end
-        for update of o skip locked
-    ), lost as (
-        -- The relay that had the row vanished between claiming and marking: it may have sent it.
-        insert into reward_outbox_attempt (ledger_id, claim_id, attempt, relay, sink, verdict, detail,
-                                           kept, started_at, ended_at)
-        select o.ledger_id, o.claim_id, o.attempts + 1, coalesce(o.claimed_by, ''), '', 'lost',
-               'the relay vanished after it claimed the row; it may have been sent', false,
-               o.claimed_until - p_for, o.claimed_until
-        from reward_outbox o
-        where o.ledger_id = any (array(select ledger_id from picked where taken_over))
-          and o.claim_id is not null
-        on conflict (ledger_id, claim_id) do nothing
-    ), claimed as (
-        update reward_outbox o
-        set state = 'claimed', claim_id = (select claim from moment), claimed_by = p_relay,
-            claimed_until = (select at from moment) + p_for,
-            attempts = o.attempts + (o.state = 'claimed')::integer,
-            strikes = o.strikes + (o.state = 'claimed')::integer,
-            doubt = o.doubt or o.state = 'claimed',
-            last_error = case when o.state = 'claimed'
-                then 'sent again after a relay vanished: may be a duplicate' else o.last_error end
-        where o.ledger_id = any (array(select ledger_id from picked))
-        returning o.ledger_id, o.claim_id, o.attempts, o.strikes, o.doubt
-    ), scan as (
-        select case when (select count(*) from fresh)
-                         >= p_rows - (select count(*) from late) - (select count(*) from due)
-                    then (select max(player_id) from fresh)
-                    else (select max(player_id) from lane) end as place,
-               (select count(*) from fresh)
-                    < p_rows - (select count(*) from late) - (select count(*) from due)
-               and (select count(*) from lane) < p_look as ended,
-               least((select min(o.next_attempt_at) from reward_outbox o
-                      where o.state = 'pending' and o.next_attempt_at is not null
-                        and o.next_attempt_at > (select at from moment)),
-                     (select min(o.claimed_until) from reward_outbox o
-                      where o.state = 'claimed' and o.claimed_until > (select at from moment))) as due_at
-    )
-    select s.place, s.ended,
-        ceil(extract(epoch from s.due_at - (select at from moment)) * 1000)::bigint,
-        c.ledger_id, c.claim_id::text, c.attempts, c.strikes, c.doubt,
-        l.player_id, l.reward_event_id, l.kind, l.amount, l.fence_token, l.created_at,
-        l.reverses,
-        (select r.reward_event_id from reward_ledger r where r.id = l.reverses)
-    from scan s
-    left join (claimed c join reward_ledger l on l.id = c.ledger_id) on true
-    order by c.ledger_id;
+        where o.state = 'pending' and o.next_attempt_at is null and o.player_id > l.player_id
+        order by o.player_id, o.ledger_id
+        limit 1) f
+    where l.looked < p_look
+), fresh as materialized (
+    select l.player_id, l.ledger_id
+    from lane l
+    where (select a.ledger_id from reward_outbox a
+           where a.player_id = l.player_id
+             and (a.state = 'claimed' or (a.state = 'pending' and a.next_attempt_at is not null))
+             and (a.state = 'claimed' or a.ledger_id < l.ledger_id)
+           limit 1) is null
+      and (p_pass
+           or (select s.ledger_id from reward_outbox s
+               where s.player_id = l.player_id and s.ledger_id < l.ledger_id
+                 and s.state in ('dead', 'parked')
+               order by s.player_id, s.ledger_id limit 1) is null)
+    limit p_rows - (select count(*) from late) - (select count(*) from due)
+), picked as materialized (
+    select o.ledger_id, o.state = 'claimed' as taken_over
+    from reward_outbox o
+    where o.ledger_id = any (array(
+              select ledger_id from late
+              union all select ledger_id from due
+              union all select ledger_id from fresh))
+      -- What was seen may have changed while another relay had the row.
+      and case o.state
+          when 'pending' then o.next_attempt_at is null
+                              or o.next_attempt_at <= (select at from moment)
+          when 'claimed' then o.claimed_until <= (select at from moment)
+          else false end
+    for update of o skip locked
+), lost as (
+    -- The relay that had the row vanished between claiming and marking: it may have sent it.
+    insert into reward_outbox_attempt (ledger_id, claim_id, attempt, relay, sink, verdict, detail,
+                                       kept, started_at, ended_at)
+    select o.ledger_id, o.claim_id, o.attempts + 1, coalesce(o.claimed_by, ''), '', 'lost',
+           'the relay vanished after it claimed the row; it may have been sent', false,
+           o.claimed_until - p_for, o.claimed_until
+    from reward_outbox o
+    where o.ledger_id = any (array(select ledger_id from picked where taken_over))
+      and o.claim_id is not null
+    on conflict (ledger_id, claim_id) do nothing
+), claimed as (
+    update reward_outbox o
+    set state = 'claimed', claim_id = (select claim from moment), claimed_by = p_relay,
+        claimed_until = (select at from moment) + p_for,
+        attempts = o.attempts + (o.state = 'claimed')::integer,
+        strikes = o.strikes + (o.state = 'claimed')::integer,
+        doubt = o.doubt or o.state = 'claimed',
+        last_error = case when o.state = 'claimed'
+            then 'sent again after a relay vanished: may be a duplicate' else o.last_error end
+    where o.ledger_id = any (array(select ledger_id from picked))
+    returning o.ledger_id, o.claim_id, o.attempts, o.strikes, o.doubt
+), scan as (
+    select case when (select count(*) from fresh)
+                     >= p_rows - (select count(*) from late) - (select count(*) from due)
+                then (select max(player_id) from fresh)
+                else (select max(player_id) from lane) end as place,
+           (select count(*) from fresh)
+                < p_rows - (select count(*) from late) - (select count(*) from due)
+           and (select count(*) from lane) < p_look as ended,
+           least((select min(o.next_attempt_at) from reward_outbox o
+                  where o.state = 'pending' and o.next_attempt_at is not null
+                    and o.next_attempt_at > (select at from moment)),
+                 (select min(o.claimed_until) from reward_outbox o
+                  where o.state = 'claimed'
+                    and o.claimed_until > (select at from moment))) as due_at
+)
+select s.place, s.ended,
+    ceil(extract(epoch from s.due_at - (select at from moment)) * 1000)::bigint,
+    c.ledger_id, c.claim_id::text, c.attempts, c.strikes, c.doubt,
+    l.player_id, l.reward_event_id, l.kind, l.amount, l.fence_token, l.created_at,
+    l.reverses,
+    (select r.reward_event_id from reward_ledger r where r.id = l.reverses)
+from scan s
+left join (claimed c join reward_ledger l on l.id = c.ledger_id) on true
+order by c.ledger_id;
 end
 $$;
 -- +goose StatementEnd
