@@ -27,7 +27,9 @@ func (l *loader) complete(c *Context, origins map[string]origin, dir string) {
 	}
 	for _, name := range []string{
 		"postgres.password_file", "redis.password_file", "redis.sentinel_password_file",
-		"redis.tls_ca_file",
+		"redis.tls_ca_file", "outbox_http.secret_file", "outbox_http.token_file",
+		"outbox_http.tls_ca_file", "outbox_stream.password_file", "outbox_stream.tls_ca_file",
+		"outbox_kafka.password_file", "outbox_kafka.tls_ca_file",
 	} {
 		v.resolveFile(name, dir)
 	}
@@ -36,7 +38,9 @@ func (l *loader) complete(c *Context, origins map[string]origin, dir string) {
 	v.redis()
 	v.lease()
 	v.numbers()
+	v.approval()
 	v.players()
+	v.outbox()
 }
 
 func systemUser() string {
@@ -83,7 +87,7 @@ func (v *checker) resolveFile(name, dir string) {
 		*at = filepath.Join(dir, *at)
 	}
 	var problem, wayOut string
-	if strings.HasSuffix(name, "password_file") {
+	if secretFile(name) {
 		_, problem, wayOut = readSecret(*at)
 	} else if _, err := os.Stat(*at); err != nil {
 		problem, wayOut = "cannot be read: "+reason(err), "name a file that can be read"
@@ -91,6 +95,12 @@ func (v *checker) resolveFile(name, dir string) {
 	if problem != "" {
 		v.bad(name, problem, wayOut)
 	}
+}
+
+// secretFile reports whether a key names a file that holds a secret.
+func secretFile(name string) bool {
+	return strings.HasSuffix(name, "password_file") || strings.HasSuffix(name, "secret_file") ||
+		strings.HasSuffix(name, "token_file")
 }
 
 func (v *checker) identity() {

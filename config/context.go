@@ -14,8 +14,10 @@ type Context struct {
 	Redis    Redis
 	Lease    Lease
 	Limits   Limits
+	Approval Approval
 	Audit    Audit
 	Players  Players
+	Outbox   Outbox
 	UI       UI
 }
 

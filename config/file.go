@@ -153,6 +153,8 @@ func (r *reader) setting(values map[string]value, at, name string, key, val *yam
 		}
 		if k.ledgers() {
 			values[name] = r.ledgers(val, join(at, name))
+		} else if k.approvalRules() {
+			values[name] = r.approvalRules(val, join(at, name))
 		} else if k.list() {
 			values[name] = r.sequence(val, join(at, name))
 		} else {

@@ -15,7 +15,8 @@ type key struct {
 
 // keys lists all settings of a context, in the order of the documentation.
 func keys() []key {
-	return slices.Concat(contextKeys(), postgresKeys(), redisKeys(), otherKeys(), playersKeys())
+	return slices.Concat(contextKeys(), postgresKeys(), redisKeys(), otherKeys(), approvalKeys(),
+		playersKeys())
 }
 
 func contextKeys() []key {

@@ -65,22 +65,25 @@ func (r Redis) tlsConfig() (*tls.Config, error) {
 	if !r.TLS {
 		return nil, nil
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: r.TLSServerName}
-	if r.TLSCAFile == "" {
+	return trust("redis.tls_ca_file", r.TLSCAFile, r.TLSServerName)
+}
+
+// trust returns an encryption that verifies whom it talks to: by the certificates in a file, or
+// by the system's when there is none.
+func trust(name, path, server string) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: server}
+	if path == "" {
 		return c, nil
 	}
-	pem, err := os.ReadFile(r.TLSCAFile)
+	pem, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &Error{
-			Key: "redis.tls_ca_file", Value: r.TLSCAFile,
-			Problem: "cannot be read: " + reason(err),
-		}
+		return nil, &Error{Key: name, Value: path, Problem: "cannot be read: " + reason(err)}
 	}
 	c.RootCAs = x509.NewCertPool()
 	if !c.RootCAs.AppendCertsFromPEM(pem) {
 		return nil, &Error{
-			Key: "redis.tls_ca_file", Value: r.TLSCAFile,
-			Problem: "holds no certificate", WayOut: "name a file in PEM form",
+			Key: name, Value: path, Problem: "holds no certificate",
+			WayOut: "name a file in PEM form",
 		}
 	}
 	return c, nil

@@ -23,6 +23,10 @@ func set(into any, raw string) (problem, wayOut string) {
 		ledgers, problem, wayOut := parseLedgers(raw)
 		*p = ledgers
 		return problem, wayOut
+	case *ApprovalRules:
+		rules, problem, wayOut := parseApprovalRules(raw)
+		*p = rules
+		return problem, wayOut
 	case *bool:
 		*p = raw == "true"
 		if raw != "true" && raw != "false" {
@@ -62,6 +66,8 @@ func text(from any) string {
 	case *[]string:
 		return strings.Join(*p, ",")
 	case *Ledgers:
+		return p.String()
+	case *ApprovalRules:
 		return p.String()
 	case *bool:
 		return strconv.FormatBool(*p)

@@ -52,6 +52,9 @@ func contextNode(c Context) *yaml.Node {
 		if list, is := k.at(&c).(*Ledgers); is {
 			value = list.node()
 		}
+		if rules, is := k.at(&c).(*ApprovalRules); is {
+			value = rules.node()
+		}
 		section, name, two := strings.Cut(k.name, ".")
 		if !two {
 			add(node, k.name, value)
