@@ -103,16 +103,20 @@ func TestVerifyNamesEachTampering(t *testing.T) {
 		},
 		{
 			name: "altered and hashed anew", state: inspect.LogAltered, kind: inspect.LogRowReplaced,
-			id: 7, tamper: []string{"update operator_action set reason = 'x' where id = 7",
+			id: 7, tamper: []string{
+				"update operator_action set reason = 'x' where id = 7",
 				"update operator_action a set hash = sha256(prev_hash || " +
-					"operator_action_canonical(a)) where id = 7"},
+					"operator_action_canonical(a)) where id = 7",
+			},
 		},
 		{
 			name: "the last row altered and hashed anew", state: inspect.LogAltered,
 			kind: inspect.LogRowReplaced, id: 20,
-			tamper: []string{"update operator_action set reason = 'x' where id = 20",
+			tamper: []string{
+				"update operator_action set reason = 'x' where id = 20",
 				"update operator_action a set hash = sha256(prev_hash || " +
-					"operator_action_canonical(a)) where id = 20"},
+					"operator_action_canonical(a)) where id = 20",
+			},
 		},
 		{
 			name: "deleted in the middle", state: inspect.LogAltered, kind: inspect.LogRowsGone,
@@ -128,15 +132,19 @@ func TestVerifyNamesEachTampering(t *testing.T) {
 		},
 		{
 			name: "reordered", state: inspect.LogAltered, kind: inspect.LogRowMoved, id: 4,
-			tamper: []string{"update operator_action set id = -id where id in (4, 12)",
-				"update operator_action set id = case id when -4 then 12 else 4 end where id < 0"},
+			tamper: []string{
+				"update operator_action set id = -id where id in (4, 12)",
+				"update operator_action set id = case id when -4 then 12 else 4 end where id < 0",
+			},
 		},
 		{
 			name: "deleted and renumbered", state: inspect.LogAltered, kind: inspect.LogRowMoved,
-			id: 5, tamper: []string{"delete from operator_action where id = 5",
+			id: 5, tamper: []string{
+				"delete from operator_action where id = 5",
 				"update operator_action set id = -id where id > 5",
 				"update operator_action set id = -id - 1 where id < 0",
-				"update operator_action_head set last_id = 19"},
+				"update operator_action_head set last_id = 19",
+			},
 		},
 		{
 			name: "put in at the end", state: inspect.LogAltered, kind: inspect.LogRowMoved, id: 21,

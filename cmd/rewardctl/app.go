@@ -28,6 +28,7 @@ type globals struct {
 	configFile string
 	context    string
 	operator   string
+	ticket     string
 	noColor    bool
 	output     string
 	raw        bool

@@ -34,6 +34,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.StringVar(&a.configFile, "config", "", "configuration file (rewardctl config path)")
 	flags.StringVar(&a.context, "context", "", "context to use (rewardctl config contexts)")
 	flags.StringVar(&a.operator, "operator", "", "who you are, for the records")
+	flags.StringVar(&a.ticket, "ticket", "", "the case this belongs to, for the records")
 	flags.BoolVar(&a.noColor, "no-color", false, "no colour, also on a terminal")
 	flags.BoolVar(&a.raw, "raw", false,
 		"with -o csv: no guard against formulas; not safe to open in a spreadsheet")
@@ -45,8 +46,8 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		a.demoCommand(), a.grantCommand(), a.leaseCommand(), a.tokenCommand(), a.playerCommand(),
-		a.explainCommand(), a.auditCommand(), a.drillCommand(), a.doctorCommand(), a.migrateCommand(),
-		a.configCommand(), a.versionCommand(), a.completionCommand(),
+		a.explainCommand(), a.auditCommand(), a.oplogCommand(), a.drillCommand(), a.doctorCommand(),
+		a.migrateCommand(), a.configCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	return root
 }

@@ -204,21 +204,27 @@ func (w *wiring) operator(ctx context.Context, wait time.Duration) (*repair.Oper
 		return nil, err
 	}
 	return repair.New(w.pool, w.store, engine, repair.Options{
-		Operator: w.conf.Operator, Limits: w.limits(), Now: w.app.now, NewID: newID,
-		Timeout: askFor,
+		Operator: w.conf.Operator, Host: hostName(), Ticket: w.app.ticket, Limits: w.limits(),
+		Now: w.app.now, NewID: newID, Timeout: askFor,
 		Players: repair.PlayerTable{Table: w.conf.Players.Table, ID: w.conf.Players.ID},
 	})
 }
 
 // identity names this process in the owners of its leases: operator@host/pid.
 func (w *wiring) identity() string {
-	host, err := os.Hostname()
-	if err != nil || host == "" {
-		host = "unknown-host"
-	}
+	host := orElse(hostName(), "unknown-host")
 	clean := strings.NewReplacer("@", "_", "#", "_", "/", "_", " ", "_")
 	worker := clean.Replace(w.conf.Operator)
 	return fmt.Sprintf("%s@%s/%d", orElse(worker, "rewardctl"), clean.Replace(host), os.Getpid())
+}
+
+// hostName is what this machine calls itself; empty when it does not.
+func hostName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
 }
 
 // beat keeps a heartbeat for as long as this command works, so that the leases it holds are seen
