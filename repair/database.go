@@ -32,6 +32,9 @@ func (o *Operator) writeWaiting(
 	ctx context.Context, op string, lockTimeout time.Duration,
 	fn func(context.Context, pgx.Tx) error,
 ) error {
+	if err := o.writable(op); err != nil {
+		return err
+	}
 	committing := false
 	err := pgx.BeginTxFunc(ctx, o.pool, pgx.TxOptions{
 		IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite,

@@ -28,6 +28,9 @@ type Options struct {
 	// Ticket is the case that the deeds belong to, such as INC-77; recorded in every row. May be
 	// empty.
 	Ticket string
+	// ReadOnly makes every deed answer a *ReadOnlyError; dry runs and previews work. It cannot be
+	// lifted: make another Operator.
+	ReadOnly bool
 	// Limits bound what one grant may ask for, as for the engine.
 	Limits grant.Limits
 	// Players is the studio's own list of players; grants to others are rejected.
@@ -98,6 +101,9 @@ func New(pool *pgxpool.Pool, store Store, engine Engine, opts Options) (*Operato
 	}
 	if opts.Plans.ApproveWithin <= 0 {
 		opts.Plans.ApproveWithin = approveWithinDefault
+	}
+	if opts.ReadOnly {
+		store, engine = closedStore{store}, closedEngine{}
 	}
 	return &Operator{pool: pool, store: store, engine: engine, opts: opts}, nil
 }

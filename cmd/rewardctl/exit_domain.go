@@ -55,6 +55,7 @@ func ruleDomain(err error) (problem, bool) {
 		unknown *inspect.NotFoundError
 		changed *repair.PreconditionError
 		busy    *repair.BusyError
+		closed  *repair.ReadOnlyError
 		file    *batchfile.FileError
 		option  *lease.OptionError
 	)
@@ -70,6 +71,11 @@ func ruleDomain(err error) (problem, bool) {
 			message: fmt.Sprintf("%s has %s, not %s; nothing was changed", changed.Resource,
 				changed.Have, changed.Want),
 			wayOut: changed.WayOut,
+		}, true
+	case errors.As(err, &closed):
+		return problem{
+			exit: exitDenied, message: closed.Error(), field: "context", cause: err,
+			wayOut: "use another context, or only look: --dry-run",
 		}, true
 	case errors.As(err, &busy):
 		return problem{exit: exitPrecondition, message: busy.Error(), cause: err}, true

@@ -204,9 +204,10 @@ func (w *wiring) operator(ctx context.Context, wait time.Duration) (*repair.Oper
 		return nil, err
 	}
 	return repair.New(w.pool, w.store, engine, repair.Options{
-		Operator: w.conf.Operator, Host: hostName(), Ticket: w.app.ticket, Limits: w.limits(),
-		Now: w.app.now, NewID: newID, Timeout: askFor,
+		Operator: w.conf.Operator, Host: hostName(), Ticket: w.app.ticket,
+		ReadOnly: w.conf.ReadOnly, Limits: w.limits(), Now: w.app.now, NewID: newID, Timeout: askFor,
 		Players: repair.PlayerTable{Table: w.conf.Players.Table, ID: w.conf.Players.ID},
+		Plans:   planPolicy(w.conf.Approval),
 	})
 }
 
