@@ -67,7 +67,16 @@ func stages(out io.Writer, c *counts) []stage {
 		{"gofumpt", format},
 		{"style", func(context.Context) error { return tidy(".") }},
 		{"staticcheck", command("go", append([]string{"run", staticcheck}, packages()...)...)},
-		{"tests", func(ctx context.Context) error { return runTests(ctx, out, c) }},
+		{"tests", func(ctx context.Context) error {
+			return withServers(ctx, func(servers []string) error {
+				return runTests(ctx, out, c, servers)
+			})
+		}},
+		{"mutants", func(ctx context.Context) error {
+			return withServers(ctx, func(servers []string) error {
+				return killMutants(ctx, out, servers)
+			})
+		}},
 	}
 }
 

@@ -31,14 +31,20 @@ type event struct {
 	Elapsed     float64
 }
 
-// runTests runs every test with the race detector, on one PostgreSQL and one Redis that all
-// packages share, and counts them.
-func runTests(ctx context.Context, out io.Writer, c *counts) (err error) {
+// withServers runs a stage with one PostgreSQL and one Redis at hand that all its tests share.
+func withServers(
+	ctx context.Context, run func(servers []string) error,
+) (err error) {
 	servers, stop, err := startServers(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
+	return run(servers)
+}
+
+// runTests runs every test with the race detector and counts them.
+func runTests(ctx context.Context, out io.Writer, c *counts, servers []string) error {
 	args := append([]string{"test", "-race", "-json", "-timeout", testLimit.String()},
 		packages()...)
 	cmd := exec.CommandContext(ctx, "go", args...)

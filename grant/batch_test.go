@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"rewardctl/grant"
 	"rewardctl/grant/granttest"
+	"rewardctl/grant/lease"
 )
 
 // B21: one key twice in one batch is settled before SQL.
@@ -163,4 +165,41 @@ func TestCancelledCallBeforeItsBatch(t *testing.T) {
 		t.Errorf("the cancelled call posted %d rows", n)
 	}
 	w.CheckInvariants(t)
+}
+
+// late is a lease store whose answers come after the time for which they may be trusted.
+type late struct{ grant.Leases }
+
+func (l late) Acquire(ctx context.Context, asks []grant.Ask) []grant.Answer {
+	answers := l.Leases.Acquire(ctx, asks)
+	for _, a := range answers {
+		if a.Lease != nil {
+			a.Lease.Until = time.Now().Add(-time.Millisecond)
+		}
+	}
+	return answers
+}
+
+// B07 in the engine: nothing is sent under a lease that can no longer be trusted, and the lease
+// goes back.
+func TestB07NotSentAfterTheLease(t *testing.T) {
+	t.Parallel()
+	w := granttest.New(t)
+	store, err := lease.New(w.Redis, lease.Options{Prefix: w.Prefix, TTL: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := grant.NewEngine(w.Pool, late{store}, grant.Options{Worker: "w@h/1", NewID: nonce})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.Grant(t.Context(), gems("p1", "e1", 1))
+	if err == nil || res.Outcome != grant.Failed {
+		t.Fatalf("answered %s, %v; want an error that proves that nothing was sent", res.Outcome, err)
+	}
+	if n := count(t, w, "select count(*) from reward_ledger"); n != 0 {
+		t.Errorf("%d postings, want none", n)
+	}
+	wantOutcome(t, mustGrant(t, engineOn(t, w, grant.Options{}), gems("p1", "e1", 1)),
+		grant.Applied)
 }

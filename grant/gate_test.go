@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"rewardctl/grant"
 	"rewardctl/grant/granttest"
@@ -92,6 +93,32 @@ func TestKeyBreaksAfterTheCheck(t *testing.T) {
 	if n := count(t, w, "select count(*) from reward_ledger"); n != 1 {
 		t.Errorf("%d postings, want 1", n)
 	}
+}
+
+// A role may have turned synchronous_commit off, and a crash would then take back grants that were
+// answered: the transaction turns it on for itself.
+func TestSynchronousCommit(t *testing.T) {
+	t.Parallel()
+	w := granttest.New(t)
+	exec(t, w, `create function refuse_unsafe_commit() returns trigger language plpgsql as $$
+		begin
+			if current_setting('synchronous_commit') = 'off' then
+				raise exception 'this commit would not wait for the disk';
+			end if;
+			return new;
+		end $$`)
+	exec(t, w, `create trigger refuse_unsafe_commit before insert on reward_ledger
+		for each row execute function refuse_unsafe_commit()`)
+	config := w.Pool.Config()
+	config.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	w.Pool = pool
+	wantOutcome(t, mustGrant(t, engineOn(t, w, grant.Options{}), gems("p1", "e1", 1)),
+		grant.Applied)
 }
 
 // B24: a key column can hold neither null nor an empty text, whoever writes.
