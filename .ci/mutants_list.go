@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 const (
 	acquireLua = "grant/lease/lua/acquire.lua"
 	renewLua   = "grant/lease/lua/renew.lua"
@@ -9,7 +11,7 @@ const (
 
 // mutants is the catalogue of bugs that people who build such systems really write.
 func mutants() []mutant {
-	return append(leaseMutants(), append(grantMutants(), edgeMutants()...)...)
+	return slices.Concat(leaseMutants(), grantMutants(), answerMutants(), edgeMutants())
 }
 
 func leaseMutants() []mutant {
@@ -109,6 +111,11 @@ func grantMutants() []mutant {
 				"grant/hold.go", "if until.IsZero() {", "if true {",
 			}}, "./grant", "TestB07",
 		},
+	}
+}
+
+func answerMutants() []mutant {
+	return []mutant{
 		{
 			"a lost answer is called a failure", []edit{{
 				"grant/verdict.go", "\t\treturn noEffect\n\t}\n\treturn doubt\n",
