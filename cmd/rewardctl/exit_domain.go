@@ -53,6 +53,7 @@ func leaves(err error) []error {
 func ruleDomain(err error) (problem, bool) {
 	var (
 		unknown *inspect.NotFoundError
+		missing *repair.NotFoundError
 		changed *repair.PreconditionError
 		busy    *repair.BusyError
 		closed  *repair.ReadOnlyError
@@ -64,6 +65,11 @@ func ruleDomain(err error) (problem, bool) {
 		return problem{
 			exit: exitNotFound, message: unknown.Error(), field: unknown.What,
 			value: unknown.Name, wayOut: "check the spelling; ids are case-sensitive", cause: err,
+		}, true
+	case errors.As(err, &missing):
+		return problem{
+			exit: exitNotFound, message: missing.Error(), field: missing.What, value: missing.Name,
+			wayOut: "check the number; see: rewardctl player history PLAYER", cause: err,
 		}, true
 	case errors.As(err, &changed):
 		return problem{
