@@ -47,7 +47,8 @@ func (a *app) rootCommand() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), a.grantCommand(), a.leaseCommand(), a.tokenCommand(), a.playerCommand(),
 		a.explainCommand(), a.ledgerCommand(), a.auditCommand(), a.oplogCommand(),
-		a.drillCommand(), a.doctorCommand(), a.migrateCommand(), a.configCommand(), a.versionCommand(), a.completionCommand(),
+		a.drillCommand(), a.doctorCommand(), a.migrateCommand(), a.configCommand(),
+		a.versionCommand(), a.completionCommand(),
 	)
 	return root
 }
