@@ -25,6 +25,9 @@ func (e *NotFoundError) Error() string {
 		return fmt.Sprintf("player %q is not known: "+
 			"no claim, posting, refusal, balance or operator action names it", e.Name)
 	}
+	if e.What == "outbox row" {
+		return fmt.Sprintf("outbox row %q is not known: no posting of that id is queued", e.Name)
+	}
 	return fmt.Sprintf("%s %q is not known: no lease, token, fence, refusal or action names it",
 		e.What, e.Name)
 }
@@ -69,6 +72,10 @@ type Options struct {
 	// SchemaVersion is the newest migration this program knows; 0 means that Doctor does not
 	// compare it.
 	SchemaVersion int64
+	// OutboxPass says that a row that was given up holds up no later ones of its player.
+	OutboxPass bool
+	// OutboxSource is the source in messages; default "/rewardctl".
+	OutboxSource string
 }
 
 // Reader answers questions. It is safe for concurrent use.

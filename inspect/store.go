@@ -52,6 +52,9 @@ func New(pool *pgxpool.Pool, store Store, opts Options) (*Reader, error) {
 	if opts.OutboxAgeMax <= 0 {
 		opts.OutboxAgeMax = outboxAgeDefault
 	}
+	if opts.OutboxSource == "" {
+		opts.OutboxSource = "/rewardctl"
+	}
 	if opts.TTL <= 0 && store != nil {
 		opts.TTL = store.TTL()
 	}
