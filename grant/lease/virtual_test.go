@@ -31,7 +31,8 @@ type virtual struct {
 	mu     sync.Mutex
 	fences map[string]grant.Fence
 	seen   map[string]int
-	rng    *rand.Rand // guarded by mu
+	forgot bool
+	rng    *rand.Rand // guarded by mu, as all of these
 }
 
 // TestVirtualTime plays workers that hold, renew, stall past their lease and die, on a Redis that
@@ -86,7 +87,7 @@ func playVirtual(t *testing.T, seed uint64, seen map[string]int) {
 	}
 	if v.below(3) == 0 {
 		all.Go(func() {
-			pass(v.upTo(8 * time.Second))
+			idle(v.upTo(8 * time.Second))
 			v.forget()
 		})
 	}
@@ -109,8 +110,14 @@ func (v *virtual) count(what string) {
 	v.seen[what]++
 }
 
+// idle lets virtual time pass.
+func idle(d time.Duration) { <-time.After(d) }
+
 // forget loses every key, as a restart without persistence does.
 func (v *virtual) forget() {
+	v.mu.Lock()
+	v.forgot = true
+	v.mu.Unlock()
 	for _, key := range v.server.Keys() {
 		v.server.Del(key)
 	}
@@ -120,7 +127,9 @@ func (v *virtual) forget() {
 // work takes leases and writes under them, again and again.
 func (v *virtual) work(ctx context.Context, n int) {
 	client := redis.NewClient(&redis.Options{
-		Dialer:                func(context.Context, string, string) (net.Conn, error) { return v.server.Dial() },
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			return v.server.Dial()
+		},
 		ContextTimeoutEnabled: true, DisableIdentity: true, PoolSize: 2,
 		MaintNotificationsConfig: &maintnotifications.Config{
 			Mode: maintnotifications.ModeDisabled,
@@ -142,8 +151,11 @@ func (v *virtual) work(ctx context.Context, n int) {
 		}})[0]
 		if answer.Lease == nil {
 			v.count("busy")
-			pass(v.upTo(virtualTTL))
+			idle(v.upTo(virtualTTL))
 			continue
+		}
+		if answer.Lease.Token <= floor {
+			v.t.Errorf("token %d was issued below fence %d", answer.Lease.Token, floor)
 		}
 		v.hold(ctx, store, *answer.Lease)
 	}
@@ -160,16 +172,16 @@ func (v *virtual) hold(ctx context.Context, store *lease.Store, l grant.Lease) {
 		work = keeper.Context()
 	}
 	for range 1 + v.below(4) {
-		pass(v.upTo(virtualTTL / 2))
+		idle(v.upTo(virtualTTL / 2))
 		if v.below(6) == 0 && !kept {
-			pass(virtualTTL + 100*time.Millisecond) // the articles' stall
+			idle(virtualTTL + 100*time.Millisecond) // the articles' stall
 			v.count("stalled past the lease")
 		}
 		if kept && work.Err() != nil {
 			v.count("lost while working")
 			return
 		}
-		v.write(l)
+		v.write(l, kept)
 	}
 	if v.below(5) == 0 {
 		v.count("died")
@@ -180,8 +192,9 @@ func (v *virtual) hold(ctx context.Context, store *lease.Store, l grant.Lease) {
 	}
 }
 
-// write is the check of PostgreSQL's fence.
-func (v *virtual) write(l grant.Lease) {
+// write is the check of PostgreSQL's fence. A holder whose keeper has not reported a loss is never
+// refused, unless Redis forgot.
+func (v *virtual) write(l grant.Lease, kept bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	f := v.fences[l.Resource]
@@ -193,7 +206,14 @@ func (v *virtual) write(l grant.Lease) {
 		v.seen["wrote"]++
 	case f.Token == l.Token:
 		v.seen["collision"]++
+		if !v.forgot {
+			v.t.Errorf("%s and %s were both issued token %d", f.Owner, l.Owner, l.Token)
+		}
 	default:
 		v.seen["stale"]++
+		if kept && !v.forgot {
+			v.t.Errorf("%s was refused by token %d and had not been told of its loss", l.Owner,
+				f.Token)
+		}
 	}
 }
