@@ -19,7 +19,7 @@ func (it *item) take(a answer) {
 		it.res.Err = fmt.Errorf("grant: reward_grant answered %q: %w", *a.outcome, err)
 		return
 	}
-	it.res.Outcome = outcome
+	it.res.Outcome, it.res.ActionID = outcome, value(a.actionID)
 	switch outcome {
 	case Applied:
 		it.res.LedgerID = value(a.ledgerID)

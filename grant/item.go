@@ -63,6 +63,7 @@ func (r repeat) echo() {
 	r.again.res = r.first.res
 	r.again.res.Actor = line.Actor
 	r.again.res.DuplicateOf = r.first.req.Line
+	r.again.res.ActionID = 0 // the row is about the first
 	if r.first.res.Outcome == Applied {
 		r.again.res.Outcome = Replayed
 		r.again.res.ReplayOf = r.first.res.LedgerID

@@ -1,6 +1,9 @@
 package grant
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Request asks for one reward posting.
 type Request struct {
@@ -17,6 +20,10 @@ type Request struct {
 	// releases; the fence alone decides whether the token is still good. Nil means that the
 	// engine takes a lease of its own.
 	Held *Lease
+	// Deed is the row of the operator log to be written in the transaction of the grant, as
+	// reward_grant_logged in the migrations completes it; its arguments.deed must be different for
+	// every call. Nil writes none, as for workers.
+	Deed json.RawMessage
 	// Line is where the request stands in the caller's file, counted from 1; 0 means nowhere.
 	// It is only echoed, in messages such as "duplicate of line 2".
 	Line int
@@ -44,6 +51,9 @@ type Result struct {
 	DuplicateOf int
 	// At is the database's time of the posting, now or then; zero when nothing is posted.
 	At time.Time
+	// ActionID is the row of the operator log that Request.Deed became, in the transaction that
+	// reached this answer; 0 when no transaction wrote one.
+	ActionID int64
 
 	Differs  []Difference // Mismatch: each differing field, as posted and as asked
 	Existing *Posting     // Mismatch, Replayed: what is there

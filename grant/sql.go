@@ -11,6 +11,8 @@ var (
 	grantBeginSQL string
 	//go:embed sql/grant_batch.sql
 	grantBatchSQL string
+	//go:embed sql/grant_logged.sql
+	grantLoggedSQL string
 	//go:embed sql/reverse_batch.sql
 	reverseBatchSQL string
 	//go:embed sql/grant_commit.sql

@@ -18,6 +18,8 @@ type sending struct {
 	wave  wave
 	items []*item // in the order of the arrays
 	args  []any   // the arguments of grant_batch.sql but the last
+	// deeds are rows of the operator log, per item; nil when no item has one.
+	deeds []*string
 }
 
 func layOut(w wave) *sending {
@@ -52,11 +54,33 @@ func layOut(w wave) *sending {
 		players[i], events[i], kinds[i] = r.PlayerID, r.EventID, r.Kind
 		amounts[i], actors[i], reasons[i] = r.Amount, r.Actor, r.Reason
 		p.it.res.Token, p.it.res.Owner = l.Token, l.Owner
+		if r.Deed != nil {
+			s.note(i, string(r.Deed))
+		}
 	}
 	s.args = []any{
 		lease, lead, resources, tokens, owners, players, events, kinds, amounts, actors, reasons,
 	}
 	return s
+}
+
+// note adds a row of the operator log to an item.
+func (s *sending) note(i int, deed string) {
+	if s.deeds == nil {
+		s.deeds = make([]*string, len(s.items))
+	}
+	s.deeds[i] = &deed
+}
+
+// queue adds the batch to a pipeline. Only a batch in which operators act takes the statement that
+// writes their rows.
+func (s *sending) queue(pipeline *pgx.Batch, again bool) {
+	args := append(s.args[:len(s.args):len(s.args)], again)
+	if s.deeds == nil {
+		pipeline.Queue(grantBatchSQL, args...)
+		return
+	}
+	pipeline.Queue(grantLoggedSQL, append(args, s.deeds)...)
 }
 
 // send runs the wave's transaction until its outcome is known or proved absent.
@@ -175,6 +199,7 @@ type answer struct {
 	at         *time.Time
 	fenceToken *int64
 	fenceOwner *string
+	actionID   *int64 // only of a batch in which operators act
 }
 
 // errUnsettled: a claim changed between the posting and the classification. Sending again, with a
@@ -191,10 +216,10 @@ func (e *Engine) transact(ctx context.Context, s *sending, again bool) ([]answer
 	defer conn.Release()
 	pipeline := &pgx.Batch{}
 	pipeline.Queue(grantBeginSQL)
-	pipeline.Queue(grantBatchSQL, append(s.args[:len(s.args):len(s.args)], again)...)
+	s.queue(pipeline, again)
 	pipeline.Queue(grantCommitSQL)
 	replies := conn.SendBatch(ctx, pipeline)
-	answers, err := readAnswers(replies, len(s.items))
+	answers, err := readAnswers(replies, len(s.items), s.deeds != nil)
 	if closeErr := replies.Close(); err == nil {
 		err = closeErr
 	}
@@ -212,7 +237,7 @@ func (e *Engine) transact(ctx context.Context, s *sending, again bool) ([]answer
 // txFailed is the protocol's sign for a session inside a failed transaction.
 const txFailed = 'E'
 
-func readAnswers(replies pgx.BatchResults, n int) ([]answer, error) {
+func readAnswers(replies pgx.BatchResults, n int, logged bool) ([]answer, error) {
 	if _, err := replies.Exec(); err != nil {
 		return nil, err
 	}
@@ -222,10 +247,14 @@ func readAnswers(replies pgx.BatchResults, n int) ([]answer, error) {
 	}
 	answers := make([]answer, 0, n)
 	var a answer
-	_, err = pgx.ForEachRow(rows, []any{
+	into := []any{
 		&a.ord, &a.outcome, &a.ledgerID, &a.kind, &a.amount, &a.token, &a.owner, &a.actor,
 		&a.reason, &a.at, &a.fenceToken, &a.fenceOwner,
-	}, func() error {
+	}
+	if logged {
+		into = append(into, &a.actionID)
+	}
+	_, err = pgx.ForEachRow(rows, into, func() error {
 		answers = append(answers, a)
 		return nil
 	})

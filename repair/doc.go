@@ -4,11 +4,15 @@
 //
 // # Every deed
 //
-// Each deed has a reason and rows in operator_action, refusals included. A deed whose effect is
-// one PostgreSQL transaction has its row in that transaction. A deed that also touches Redis, or
-// runs through the grant engine, has an intent row before and a result row after, and the result
-// names its intent; an intent without a result is a deed that was cut off, and doing it again is
-// safe.
+// Each deed has a reason and a row in operator_action, refusals and failures included. A deed whose
+// effect is one PostgreSQL transaction has its row in that transaction; a grant by hand, too: the
+// engine writes the row where it posts. A deed that also touches Redis, or that runs through many
+// transactions, has an intent row before and a result row after, and the result names its intent;
+// an intent without a result is a deed that was cut off, which the doctor lists. Doing it again is
+// safe, and its result settles the intent.
+//
+// The rows are chained by the database: each has the hash of the one before it. A row locks the
+// head of the chain until its transaction ends, so it is written last.
 //
 // # Releasing a lease
 //

@@ -9,26 +9,31 @@ import (
 	"rewardctl/grant"
 )
 
-// GrantDeed is a grant by hand and its rows in operator_action.
+// GrantDeed is a grant by hand and its row in operator_action.
 type GrantDeed struct {
 	grant.Result
-	IntentID int64
-	ResultID int64
-	// LogProblem says why the result row could not be written; the grant stands all the same,
-	// and the ledger row carries actor and reason. Empty when all went well.
+	// LogID is the row that records the deed: written in the transaction of the grant, or, when no
+	// transaction took the grant on, by itself. 0 when it could not be written.
+	LogID int64
+	// LogProblem says why the row could not be written. Then nothing was granted, or the outcome is
+	// Unknown. Empty when all went well.
 	LogProblem string
 }
 
-// Grant grants by hand: the same call of the engine as workers use, between an intent row and a
-// result row. An empty Actor becomes the operator. An invalid request, or one for a player who is
-// not in the list of players, is answered Rejected and not logged, since nothing was asked of
-// anybody.
+// Grant grants by hand: the same call of the engine as workers use, with its row of the operator
+// log in the same transaction. What no transaction took on, such as a lease that another owner
+// holds, is written down by itself. An empty Actor becomes the operator. An invalid request, or one
+// for a player who is not in the list of players, is answered Rejected and not logged, since
+// nothing was asked of anybody.
 //
 // An error return proves that nothing was granted: a *grant.BackendError, a *grant.GateError or
 // the context's error. Whatever is less certain is the outcome Unknown.
 func (o *Operator) Grant(ctx context.Context, req grant.Request) (GrantDeed, error) {
 	if o.engine == nil {
 		return GrantDeed{}, errors.New("repair: this operator has no engine to grant through")
+	}
+	if err := o.writable("grant to " + req.PlayerID); err != nil {
+		return GrantDeed{Result: blank(req)}, err
 	}
 	req = o.signed(req)
 	if problem := grant.Validate(req, o.opts.Limits); problem != nil {
@@ -41,36 +46,46 @@ func (o *Operator) Grant(ctx context.Context, req grant.Request) (GrantDeed, err
 	if unknown[req.PlayerID] {
 		return GrantDeed{Result: rejected(req, o.stranger(req.PlayerID))}, nil
 	}
-	action := GrantRequest{Request: req}
-	arguments := map[string]string{
-		"player": req.PlayerID, "event": req.EventID, "kind": req.Kind,
-		"amount": strconv.FormatInt(req.Amount, 10),
+	e := entry{
+		action: GrantRequest{Request: req}, phase: phaseResult, reason: req.Reason,
+		outcome: "granted", // the transaction puts the outcome in its place
+		arguments: map[string]string{
+			"player": req.PlayerID, "event": req.EventID, "kind": req.Kind,
+			"amount": strconv.FormatInt(req.Amount, 10), "deed": o.opts.NewID(),
+		},
 	}
-	intent, err := o.logAlone(ctx, entry{
-		action: action, phase: phaseIntent, arguments: arguments, reason: req.Reason,
-		outcome: "intended",
-	})
-	if err != nil {
+	if req.Deed, err = o.deedRow(e); err != nil {
 		return GrantDeed{}, err
 	}
-	deed := GrantDeed{IntentID: intent.ID}
+	var deed GrantDeed
 	var failure error
 	deed.Result, failure = o.engine.Grant(ctx, req)
-	outcome := deed.Outcome.String()
-	if failure != nil {
-		outcome = "failed: nothing was granted"
-	}
-	// The grant is done or refused; an interrupt must not leave its intent without a result.
-	result, err := o.logAlone(context.WithoutCancel(ctx), entry{
-		action: action, phase: phaseResult, intent: intent.ID,
-		arguments: arguments, observed: resultObserved(deed.Result), reason: req.Reason,
-		outcome: outcome,
-	})
-	deed.ResultID = result.ID
-	if err != nil {
-		deed.LogProblem = err.Error()
+	deed.LogID = deed.ActionID
+	if deed.LogID == 0 {
+		// The grant is refused or lost; an interrupt must not leave it out of the log.
+		row, err := o.logAlone(context.WithoutCancel(ctx), e.untaken(deed.Result, failure))
+		deed.LogID = row.ID
+		if err != nil {
+			deed.LogProblem = err.Error()
+		}
 	}
 	return deed, failure
+}
+
+// untaken is the row of a grant that no transaction is known to have taken on.
+func (e entry) untaken(res grant.Result, failure error) entry {
+	e.phase, e.outcome, e.observed = phaseFailed, res.Outcome.String(), resultObserved(res)
+	switch {
+	case failure != nil:
+		e.outcome = "failed: nothing was granted"
+	case res.Outcome == grant.Unknown:
+		e.phase = phaseIntent // until the same grant is given again
+	case res.Outcome == grant.Applied, res.Outcome == grant.Replayed:
+		e.phase = phaseResult // another caller's transaction took it on
+	case res.Outcome == grant.LeaseHeld:
+		e.phase = phaseDenied
+	}
+	return e
 }
 
 // signed completes a request with who asks.

@@ -28,11 +28,22 @@ func TestGrantByHandIsLogged(t *testing.T) {
 	if err != nil || again.Outcome != grant.Replayed || again.ReplayOf != deed.LedgerID {
 		t.Fatalf("%+v, %v", again, err)
 	}
+	req.Amount = 60
+	other, err := b.operator.Grant(t.Context(), req)
+	if err != nil || other.Outcome != grant.Mismatch {
+		t.Fatalf("%+v, %v", other, err)
+	}
 	rows := b.scalar(t, "select string_agg(phase || ' ' || outcome || ' ' || "+
-		"coalesce(intent::text, '-'), ', ' order by id) from operator_action")
-	want := "intent intended -, result applied 1, intent intended -, result replayed 3"
-	if rows != want {
+		"coalesce(before ->> 'balance', '-') || ' ' || coalesce(after ->> 'balance', '-'), "+
+		"', ' order by id) from operator_action")
+	want := "result applied 0 50, result replayed - -, denied mismatch - -"
+	if rows != want || deed.LogID != 1 || again.LogID != 2 || other.LogID != 3 {
 		t.Fatalf("log: %s\nwant: %s", rows, want)
+	}
+	// The row of the deed that had an effect was written by the transaction of that effect.
+	if same := b.scalar(t, "select (a.xmin = l.xmin)::text from operator_action a, "+
+		"reward_ledger l where a.id = 1 and a.after ->> 'ledger_id' = l.id::text"); same != "true" {
+		t.Error("the row and the posting are of two transactions")
 	}
 	command := b.scalar(t, "select min(command) from operator_action")
 	if command != "rewardctl grant create --player p1 --event c:p1:s:gems:v1 --kind gems "+
@@ -62,7 +73,7 @@ func TestGrantRejectsWithoutLogging(t *testing.T) {
 	}
 }
 
-// The failing engine proves that a deed cut off by an error still has its result row.
+// The failing engine proves that a deed which no transaction took on is still written down.
 type failingEngine struct{ cancel context.CancelFunc }
 
 func (e failingEngine) Grant(ctx context.Context, _ grant.Request) (grant.Result, error) {
@@ -72,7 +83,7 @@ func (e failingEngine) Grant(ctx context.Context, _ grant.Request) (grant.Result
 	}
 }
 
-func TestGrantFailureHasAResultRow(t *testing.T) {
+func TestGrantFailureIsLogged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -83,12 +94,27 @@ func TestGrantFailureHasAResultRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	deed, err := o.Grant(ctx, b.request("p1", "e1", 5))
-	if !grant.Unavailable(err) || deed.ResultID == 0 {
+	if !grant.Unavailable(err) || deed.LogID == 0 {
 		t.Fatalf("%+v, %v", deed, err)
 	}
-	if got := b.scalar(t, "select max(outcome) from operator_action where intent "+
-		"is not null"); got != "failed: nothing was granted" {
-		t.Fatalf("result row: %s", got)
+	if got := b.scalar(t, "select phase || ' ' || outcome from operator_action"); got !=
+		"failed failed: nothing was granted" {
+		t.Fatalf("row: %s", got)
+	}
+}
+
+// A lease that another owner holds is written down as what it is, and the grant can be given again.
+func TestGrantUnderAHeldLeaseIsLogged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.take(t, "reward:p1", "worker")
+	deed, err := b.operator.Grant(t.Context(), b.request("p1", "e1", 5))
+	if err != nil || deed.Outcome != grant.LeaseHeld || deed.LogID != 1 {
+		t.Fatalf("%+v, %v", deed, err)
+	}
+	if got := b.scalar(t, "select phase || ' ' || outcome from operator_action"); got !=
+		"denied lease_held" {
+		t.Fatalf("row: %s", got)
 	}
 }
 

@@ -101,8 +101,8 @@ func (g grantDeed) answer(got repair.GrantDeed) Answer {
 	if got.Token > 0 {
 		a.Lines = append(a.Lines, fmt.Sprintf("under token %d of %s", got.Token, got.Owner))
 	}
-	if got.IntentID > 0 {
-		a.Lines = append(a.Lines, fmt.Sprintf("recorded as operator action %d", got.IntentID))
+	if got.LogID > 0 {
+		a.Lines = append(a.Lines, fmt.Sprintf("recorded as operator action %d", got.LogID))
 	}
 	if got.LogProblem != "" {
 		a.Lines = append(a.Lines, "the result could not be recorded: "+got.LogProblem)

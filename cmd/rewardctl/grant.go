@@ -14,8 +14,12 @@ import (
 )
 
 func (a *app) grantCommand() *cobra.Command {
-	return a.group("grant", "Grant rewards: one, or a file of them",
-		a.grantCreateCommand(), a.grantApplyCommand())
+	commands := []*cobra.Command{
+		a.grantCreateCommand(), a.grantPlanCommand(), a.grantApplyCommand(), a.grantStatusCommand(),
+		a.grantListCommand(),
+	}
+	return a.group("grant", "Grant rewards: one, a file of them, or a plan that others approve",
+		append(commands, a.decideCommands()...)...)
 }
 
 // createFlags are the flags of "grant create".
@@ -220,7 +224,7 @@ func (a *app) createGrant(ctx context.Context, f createFlags, r grant.Request) e
 		return err
 	}
 	if deed.LogProblem != "" {
-		a.say("warning: the grant stands, but its log row could not be written: %s", deed.LogProblem)
+		a.say("warning: this attempt could not be written to the operator log: %s", deed.LogProblem)
 	}
 	return a.printGrant(deed.Result)
 }

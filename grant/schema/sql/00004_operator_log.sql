@@ -158,7 +158,113 @@ create trigger operator_action_chained before insert on operator_action
     for each row execute function operator_action_chain();
 alter table operator_action enable always trigger operator_action_chained;
 
+-- +goose StatementBegin
+create function reward_grant_logged(
+    -- The arguments of reward_grant, and one more array.
+    p_lease    integer[],
+    p_lead     boolean[],
+    p_resource text[],
+    p_token    bigint[],
+    p_owner    text[],
+    p_player   text[],
+    p_event    text[],
+    p_kind     text[],
+    p_amount   bigint[],
+    p_actor    text[],
+    p_reason   text[],
+    p_resubmit boolean,
+    p_deed     text[] -- the operator's row of the log as JSON, completed here; null: none
+) returns table (
+    ord         bigint,
+    outcome     text,
+    ledger_id   bigint,
+    have_kind   text,
+    have_amount bigint,
+    have_token  bigint,
+    have_owner  text,
+    have_actor  text,
+    have_reason text,
+    have_at     timestamptz,
+    fence_token bigint,
+    fence_owner text,
+    action_id   bigint -- the row of the log, null when there is none
+)
+language plpgsql
+as $$
+-- purpose: grant as reward_grant does, and write down the deeds of operators in the same
+--          transaction. Deeds are JSON objects with the columns of operator_action that the writer
+--          knows; arguments.deed must be different for every call, so that a batch which is sent
+--          again does not write its row twice.
+-- locks:   those of reward_grant, then the head of the log.
+#variable_conflict use_column
+declare
+    v_row   record;
+    v_deed  jsonb;
+    v_after bigint;
+begin
+    for v_row in
+        select g.ord, g.outcome, g.ledger_id, g.have_kind, g.have_amount, g.have_token,
+            g.have_owner, g.have_actor, g.have_reason, g.have_at, g.fence_token, g.fence_owner
+        from reward_grant(p_lease, p_lead, p_resource, p_token, p_owner, p_player, p_event,
+            p_kind, p_amount, p_actor, p_reason, p_resubmit) as g
+    loop
+        ord := v_row.ord;
+        outcome := v_row.outcome;
+        ledger_id := v_row.ledger_id;
+        have_kind := v_row.have_kind;
+        have_amount := v_row.have_amount;
+        have_token := v_row.have_token;
+        have_owner := v_row.have_owner;
+        have_actor := v_row.have_actor;
+        have_reason := v_row.have_reason;
+        have_at := v_row.have_at;
+        fence_token := v_row.fence_token;
+        fence_owner := v_row.fence_owner;
+        action_id := null;
+        v_deed := p_deed[v_row.ord]::jsonb;
+        if v_deed is not null and v_row.outcome is not null then
+            if p_resubmit then
+                select a.id into action_id from operator_action a
+                where a.target = v_deed ->> 'target' and a.action = v_deed ->> 'action'
+                  and a.arguments ->> 'deed' = v_deed -> 'arguments' ->> 'deed'
+                order by a.id desc limit 1;
+            end if;
+            if action_id is null then
+                select b.amount into v_after from reward_balance b
+                where b.player_id = p_player[v_row.ord] and b.kind = p_kind[v_row.ord];
+                insert into operator_action as a (operator, host, action, target, args_version,
+                    arguments, observed, before, after, reason, ticket, approval, phase, outcome,
+                    command)
+                select d.operator, coalesce(d.host, ''), d.action, d.target,
+                    coalesce(d.args_version, 1), d.arguments,
+                    coalesce(d.observed, '{}') || jsonb_build_object(
+                        'token', p_token[v_row.ord]::text, 'owner', p_owner[v_row.ord])
+                        || case when v_row.outcome <> 'applied' and v_row.ledger_id is not null
+                            then jsonb_build_object('ledger_id', v_row.ledger_id::text)
+                            else '{}' end,
+                    case when v_row.outcome = 'applied' then jsonb_build_object(
+                        'balance', (v_after - p_amount[v_row.ord])::text) end,
+                    case when v_row.outcome = 'applied' then jsonb_build_object(
+                        'balance', v_after::text, 'ledger_id', v_row.ledger_id::text) end,
+                    d.reason, d.ticket, d.approval,
+                    case when v_row.outcome in ('applied', 'replayed') then 'result'
+                        else 'denied' end,
+                    v_row.outcome, d.command
+                from jsonb_to_record(v_deed) as d (operator text, host text, action text,
+                    target text, args_version integer, arguments jsonb, observed jsonb,
+                    reason text, ticket text, approval bigint, command text)
+                returning a.id into action_id;
+            end if;
+        end if;
+        return next;
+    end loop;
+end
+$$;
+-- +goose StatementEnd
+
 -- +goose Down
+drop function reward_grant_logged(integer[], boolean[], text[], bigint[], text[], text[], text[],
+    text[], bigint[], text[], text[], boolean, text[]);
 drop trigger operator_action_chained on operator_action;
 drop function operator_action_chain();
 drop function operator_action_canonical(operator_action);
