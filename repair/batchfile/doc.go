@@ -20,6 +20,10 @@
 // line ends, and a row is named by the physical line on which it begins. The text is UTF-8, with
 // or without a byte-order mark, or UTF-16 with one.
 //
+// A file that begins with { is JSON lines: one object per line, with the same keys as the columns
+// above; the keys of the first line are those of all. Texts are in quotes. An id may also be a
+// plain number of up to 15 digits; a longer one is refused, because programs change its digits.
+//
 // # Cells
 //
 // White space around a cell is dropped, no-break and ideographic spaces included. White space

@@ -190,6 +190,9 @@ func (f *File) records() (*scanner, error) {
 		return nil, f.named(err)
 	}
 	s := newScanner(text, f.layout.separator)
+	if f.layout.json {
+		s.json = &jsonLine{keys: &f.layout.keys}
+	}
 	for range f.layout.skip {
 		if err := s.next(); err != nil {
 			return nil, f.named(err)

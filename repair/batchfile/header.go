@@ -18,6 +18,9 @@ type layout struct {
 	player, kind, amount int
 	subject, event       int // -1 without the column
 
+	json bool // JSON lines; keys are those of the first one
+	keys [len(jsonCells)]bool
+
 	ignored []string // names of columns that are not used, as written
 	marked  bool     // it is an export of ours: reward_event_id and an outcome or ledger id
 }
@@ -28,6 +31,18 @@ var separators = [...]byte{',', ';', '\t', '|'}
 // readLayout decides the separator by what makes the header name the required columns. Counting
 // separators is no guide: one header may be short, and texts contain commas.
 func readLayout(open func() *io.SectionReader) (layout, error) {
+	text, err := decode(open())
+	if err != nil {
+		return layout{}, err
+	}
+	if is, err := isJSON(text); err != nil {
+		return layout{}, err
+	} else if is {
+		if text, err = decode(open()); err != nil {
+			return layout{}, err
+		}
+		return jsonLayout(text)
+	}
 	declared, err := readDeclared(open)
 	if err != nil {
 		return layout{}, err

@@ -36,8 +36,9 @@ type cells struct {
 
 // cell is one trimmed cell. cut means that the row ends before it.
 type cell struct {
-	text []byte
-	cut  bool
+	text  []byte
+	cut   bool
+	fault fault // what is wrong with it already as JSON
 }
 
 // cut takes the used cells out of a record.
@@ -62,6 +63,9 @@ func (c *cells) take(s *scanner, column int) cell {
 		return cell{cut: true}
 	}
 	text := trim(s.cell(column))
+	if s.json != nil {
+		return cell{text: text, fault: s.json.faults[column]}
+	}
 	if len(text) > 1 && text[0] == '\'' && looksLikeFormula(string(text[1:])) {
 		text = trim(text[1:])
 		c.marks++
@@ -163,6 +167,8 @@ const cellMissing = "the row ends before this column"
 func (r *Row) addID(field string, id cell, blanks bool) {
 	if id.cut {
 		r.add(field, "", cellMissing, "fill it in or delete the row")
+	} else if id.fault.found() {
+		r.add(field, string(id.text), id.fault.problem, id.fault.wayOut)
 	} else if f := idFault(id.text, blanks); f.found() {
 		r.add(field, string(id.text), f.problem, f.wayOut)
 	}
@@ -174,6 +180,9 @@ func (r *Row) addAmount(text cell, max int64) {
 		return
 	}
 	amount, f := parseAmount(text.text, max)
+	if text.fault.found() {
+		f = text.fault
+	}
 	if f.found() {
 		r.add("amount", string(text.text), f.problem, f.wayOut)
 	}

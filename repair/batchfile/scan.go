@@ -32,6 +32,8 @@ type scanner struct {
 	text   []byte
 	ends   []int // per cell: where it ends in text
 	quoted bool  // the record has a quoted cell, so it is not a blank line
+
+	json *jsonLine // nil for separated values
 }
 
 func newScanner(src io.Reader, separator byte) *scanner {
@@ -51,8 +53,11 @@ func (s *scanner) cell(i int) []byte {
 }
 
 // next reads one record; blank lines are passed over. The error is io.EOF after the last record,
-// a *FileError for text that is not CSV, or what the source answered.
+// a *FileError for text that is neither CSV nor JSON lines, or what the source answered.
 func (s *scanner) next() error {
+	if s.json != nil {
+		return s.nextObject()
+	}
 	for {
 		s.text, s.ends, s.quoted = s.text[:0], s.ends[:0], false
 		if err := s.record(); err != nil {
