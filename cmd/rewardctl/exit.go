@@ -26,6 +26,7 @@ const (
 	exitPrecondition exitCode = 4   // what the command relied on has changed: owner, token, plan
 	exitDenied       exitCode = 5   // not allowed: read-only, not confirmed
 	exitFindings     exitCode = 6   // a check ran and found something
+	exitApproval     exitCode = 7   // accepted, and waits for somebody else's approval
 	exitUnavailable  exitCode = 8   // PostgreSQL or Redis does not answer
 	exitPartial      exitCode = 9   // some of many were done
 	exitMismatch     exitCode = 10  // the id is posted with other content
@@ -51,6 +52,8 @@ func (c exitCode) word() string {
 		return "denied"
 	case exitFindings:
 		return "findings"
+	case exitApproval:
+		return "awaits_approval"
 	case exitUnavailable:
 		return "backend_unavailable"
 	case exitPartial:
@@ -147,7 +150,7 @@ type rule func(err error) (problem, bool)
 // wins. It is used for messages and for JSON alike.
 func rules() []rule {
 	return []rule{
-		ruleProblem, ruleRejection, ruleGate, ruleConfig, ruleDomain, ruleBackend,
+		ruleProblem, ruleRejection, ruleGate, ruleConfig, ruleDomain, rulePlan, ruleBackend,
 		ruleInterrupted, ruleServer, ruleTimeout, ruleFile,
 	}
 }

@@ -23,26 +23,41 @@ type applyFlags struct {
 	version     int
 	skipInvalid bool
 	dryRun      bool
+
+	rate        float64
+	maxErrors   int64
+	acceptDrift bool
 }
 
 func (a *app) grantApplyCommand() *cobra.Command {
 	var f applyFlags
 	cmd := &cobra.Command{
-		Use:   "apply FILE.csv --campaign C --reason WHY",
-		Short: "Grant a file of rewards; applying it again grants nothing new",
-		Long: "Grants every row of a CSV file: player_id, kind, amount and, if there, subject or" +
-			" event. The\nwhole file is checked first; a bad row refuses it, unless --skip-invalid." +
-			" Ctrl-C stops after\nthe batch in hand. The same file again, also under another name," +
-			" grants only what is left.\n\nIt ends with 0 when every row is granted, now or before;" +
-			" 2 when the file is refused; 9 when\nsome rows are not granted; 12 when the answer to" +
-			" some is not known; 130 after Ctrl-C.",
-		Example: "  rewardctl grant apply players.csv --campaign outage-2026-11-30 --reason " +
+		Use:   "apply PLAN | FILE --campaign C --reason WHY",
+		Short: "Grant a plan or a file of rewards; applying it again grants nothing new",
+		Long: "Grants the rows of a plan by its number, or every row of a CSV or JSONL file:" +
+			" player_id, kind,\namount and, if there, subject or event. A file is checked first; a" +
+			" bad row refuses it, unless\n--skip-invalid. Ctrl-C stops after the batch in hand." +
+			" The same plan or file again, also under\nanother name, grants only what is left. Any" +
+			" number of processes may apply one plan at once.\n\nIn a context with limits (approval)" +
+			" a file becomes a plan first; over a limit it waits.\n\nIt ends with 0 when every row" +
+			" is granted, now or before; 2 when the file is refused; 4 when the\nplan is not as it" +
+			" was previewed; 7 when it awaits approval; 9 when some rows are not granted;\n12 when" +
+			" the answer to some is not known; 130 after Ctrl-C.",
+		Example: "  rewardctl grant apply 12 --result result.csv --rest rest.csv\n" +
+			"  rewardctl grant apply players.csv --campaign outage-2026-11-30 --reason " +
 			"\"outage on 30 November\" --dry-run\n" +
 			"  rewardctl grant apply players.csv --campaign outage-2026-11-30 --reason \"outage\" " +
 			"\\\n      --result result.csv --rest rest.csv\n" +
 			"  zcat players.csv.gz | rewardctl grant apply - --campaign c --reason why",
-		Args: arguments("FILE"),
+		Args: arguments("PLAN or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.rate < 0 || f.maxErrors < 0 {
+				return usage("rate", "leave it out for no bound",
+					"--rate and --max-errors cannot be below zero")
+			}
+			if isPlan(args[0]) {
+				return a.applyPlanArgument(cmd, args[0], f)
+			}
 			if err := demand(cmd, "reason"); err != nil {
 				return err
 			}
@@ -61,6 +76,10 @@ func (a *app) grantApplyCommand() *cobra.Command {
 	flags.StringVar(&f.result, "result", "", "write a CSV with the answer to each row")
 	flags.StringVar(&f.rest, "rest", "", "write a CSV with the rows that are not granted")
 	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "grant the good rows of a file with bad ones")
+	flags.Float64Var(&f.rate, "rate", 0, "rows per second at most, for this process")
+	flags.Int64Var(&f.maxErrors, "max-errors", 0, "stop once so many rows were refused")
+	flags.BoolVar(&f.acceptDrift, "accept-drift", false,
+		"grant a plan although balances or grants are not as it was previewed")
 	flags.StringVar(&f.confirm, "confirm", "", "the words that a protected context asks for")
 	return cmd
 }
@@ -92,6 +111,9 @@ func (a *app) applyFile(ctx context.Context, path string, f applyFlags) error {
 		return err
 	}
 	a.sayCheck(check)
+	if !f.dryRun && (w.conf.Approval.Any() || f.rate > 0 || f.maxErrors > 0) {
+		return a.planAndApply(ctx, w, file, f, bar)
+	}
 	if !f.dryRun && (check.Refused == 0 || f.skipInvalid) {
 		want := number(int64(check.Good)).text + "-grant"
 		deed := "grant " + number(int64(check.Good)).text + " rows"

@@ -33,6 +33,14 @@ func (p *progress) checking(rows int, bytesRead, bytesTotal int64) {
 		bytesRead == bytesTotal)
 }
 
+// storing is told how many rows of a plan are stored.
+func (p *progress) storing(done, total int64) {
+	if total > 0 {
+		p.draw(fmt.Sprintf("planning  %s  %d/%d", bar(float64(done)/float64(total)), done, total),
+			done == total)
+	}
+}
+
 // applying is told how far a file is granted.
 func (p *progress) applying(s repair.ApplyProgress) {
 	if s.Total == 0 {

@@ -37,7 +37,9 @@ func TestMain(m *testing.M) {
 // VALUE (of the last stdout), golden FILE (the last stdout with what differs from run to run
 // blanked out), keep NAME PATH (of the last stdout, into a variable), rows N (of the ledger),
 // invariants, hold RESOURCE OWNER [TTL], lockis RESOURCE [VALUE], sql STATEMENT, within TIME N
-// COMMAND... (exits, with a bound of time), redis COMMAND... (keys begin with $PREFIX).
+// COMMAND... (exits, with a bound of time), redis COMMAND... (keys begin with $PREFIX), port NAME (a free
+// address, into a variable), answers ADDRESS (waits until somebody listens),
+// person [NAME] (who gives the commands that follow).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
@@ -94,7 +96,8 @@ func (s *script) commands() map[string]func(*testscript.TestScript, bool, []stri
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits": s.exits, "json": s.json, "golden": s.golden, "rows": s.rows,
 		"invariants": s.invariants, "hold": s.hold, "lockis": s.lockis, "sql": s.sql,
-		"within": s.within, "redis": s.redis, "keep": s.keep,
+		"within": s.within, "redis": s.redis, "keep": s.keep, "person": s.person,
+		"port": s.port, "answers": s.answers,
 	}
 }
 

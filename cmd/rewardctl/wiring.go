@@ -167,6 +167,7 @@ func (w *wiring) newReader(ctx context.Context) (*inspect.Reader, error) {
 	return inspect.New(pool, store, inspect.Options{
 		Now: w.app.now, TTL: w.conf.Lease.TTL, Timeout: askFor, Replica: replica,
 		SchemaVersion: schema.Latest(), Players: inspect.PlayerTable(w.conf.Players),
+		OutboxPass: w.conf.Outbox.Policy == "pass", OutboxSource: w.source(),
 	})
 }
 
