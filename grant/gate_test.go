@@ -47,7 +47,7 @@ func TestB25SchemaGate(t *testing.T) {
 			"alter table reward_ledger alter column player_id drop not null",
 		}},
 		{"no table", "does not exist", []string{"drop table reward_ledger cascade"}},
-		{"no function", "reward_grant does not exist", []string{`do $$ begin
+		{"no function", "a function of the grant transaction does not exist", []string{`do $$ begin
 			execute 'drop function ' || (select oid::regprocedure from pg_proc
 				where proname = 'reward_grant' and pronamespace = current_schema()::regnamespace);
 			end $$`}},

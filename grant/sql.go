@@ -7,6 +7,8 @@ var (
 	fenceFloorSQL string
 	//go:embed sql/ledger_gate.sql
 	ledgerGateSQL string
+	//go:embed sql/timeline_gate.sql
+	timelineGateSQL string
 	//go:embed sql/grant_begin.sql
 	grantBeginSQL string
 	//go:embed sql/grant_batch.sql

@@ -35,6 +35,7 @@ const (
 	undefinedColumn          = "42703"
 	undefinedFunction        = "42883"
 	objectNotInPrerequisites = "55000" // a deferrable key cannot arbitrate
+	timelineChanged          = "RWT01" // ours: see the function reward_timeline_check
 )
 
 // judge is the one place that turns an error of PostgreSQL or its driver into a verdict. It goes
@@ -64,7 +65,7 @@ func judgeCode(pg *pgconn.PgError) verdict {
 	case serializationFailure, deadlockDetected, lockNotAvailable, featureNotSupported:
 		return retry
 	case invalidColumnReference, undefinedTable, undefinedColumn, undefinedFunction,
-		objectNotInPrerequisites:
+		objectNotInPrerequisites, timelineChanged:
 		return wrongSchema
 	}
 	switch pg.Code[:min(2, len(pg.Code))] {

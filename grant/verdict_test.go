@@ -28,6 +28,7 @@ func TestJudge(t *testing.T) {
 		{"serialization", pgError("ERROR", "40001"), retry},
 		{"lock timeout", pgError("ERROR", "55P03"), retry},
 		{"plan outdated by a migration", pgError("ERROR", "0A000"), retry},
+		{"another timeline", pgError("ERROR", "RWT01"), wrongSchema},
 		{"statement cancelled", pgError("ERROR", "57014"), noEffect},
 		{"disk full", pgError("ERROR", "53100"), noEffect},
 		{"read only", pgError("ERROR", "25006"), noEffect},

@@ -34,6 +34,8 @@ type World struct {
 	Schema string
 	// Prefix starts every Redis key of the test; keys with it are deleted at the end.
 	Prefix string
+
+	server string // the PostgreSQL URL
 }
 
 // cleanupLimit bounds the removal of a world.
@@ -46,7 +48,18 @@ const poolSize = 8
 // servers, which means that TestMain did not call Main, or that Main could not start them.
 func New(tb testing.TB) *World {
 	tb.Helper()
-	w, admin := empty(tb)
+	w, admin := empty(tb, os.Getenv(PostgresVariable))
+	create(tb, admin, w.Schema)
+	migrate(tb, admin, w.Conn)
+	return w
+}
+
+// NewOn is New on a PostgreSQL of the test's own, named by its URL. The schema disappears with the
+// server, which the test may kill.
+func NewOn(tb testing.TB, server string) *World {
+	tb.Helper()
+	w, admin := empty(tb, server)
+	createOnly(tb, admin, w.Schema)
 	migrate(tb, admin, w.Conn)
 	return w
 }
@@ -54,17 +67,18 @@ func New(tb testing.TB) *World {
 // NewEmpty is New without the migrations: the schema has no tables yet.
 func NewEmpty(tb testing.TB) *World {
 	tb.Helper()
-	w, _ := empty(tb)
+	w, admin := empty(tb, os.Getenv(PostgresVariable))
+	create(tb, admin, w.Schema)
 	return w
 }
 
-func empty(tb testing.TB) (*World, *pgx.ConnConfig) {
+// empty connects; the pool opens its connections later.
+func empty(tb testing.TB, server string) (*World, *pgx.ConnConfig) {
 	tb.Helper()
 	name := "t_" + randomHex()
-	w := &World{Schema: name, Prefix: name + ":"}
+	w := &World{Schema: name, Prefix: name + ":", server: server}
 	admin := w.connectPostgres(tb)
 	w.connectRedis(tb)
-	create(tb, admin, name)
 	pool, err := pgxpool.NewWithConfig(tb.Context(), w.poolConfig(tb))
 	if err != nil {
 		tb.Fatalf("granttest: %v", err)
@@ -76,9 +90,9 @@ func empty(tb testing.TB) (*World, *pgx.ConnConfig) {
 
 // URL returns a PostgreSQL connection string for other processes: it includes the schema.
 func (w *World) URL() string {
-	u, err := url.Parse(os.Getenv(PostgresVariable))
+	u, err := url.Parse(w.server)
 	if err != nil {
-		panic("granttest: " + PostgresVariable + " is not a URL") // New accepted it
+		panic("granttest: the PostgreSQL of a world is not a URL") // New accepted it
 	}
 	q := u.Query()
 	q.Set("search_path", w.Schema)
@@ -90,11 +104,10 @@ func (w *World) URL() string {
 // connectPostgres fills in Conn and returns the configuration for work outside the schema.
 func (w *World) connectPostgres(tb testing.TB) *pgx.ConnConfig {
 	tb.Helper()
-	at := os.Getenv(PostgresVariable)
-	if at == "" {
+	if w.server == "" {
 		tb.Fatalf("granttest: no %s: does TestMain call granttest.Main?", PostgresVariable)
 	}
-	admin, err := pgx.ParseConfig(at)
+	admin, err := pgx.ParseConfig(w.server)
 	if err != nil {
 		tb.Fatalf("granttest: %s: %v", PostgresVariable, err)
 	}
@@ -173,14 +186,20 @@ func deleteKeys(ctx context.Context, tb testing.TB, client *redis.Client, prefix
 	}
 }
 
-// create makes the schema, and arranges for its removal.
-func create(tb testing.TB, admin *pgx.ConnConfig, name string) {
+func createOnly(tb testing.TB, admin *pgx.ConnConfig, name string) {
 	tb.Helper()
 	quoted := pgx.Identifier{name}.Sanitize()
 	run(tb.Context(), tb, admin, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, strings.ReplaceAll(schemaCreateSQL, "{schema}", quoted))
 		return err
 	})
+}
+
+// create makes the schema, and arranges for its removal.
+func create(tb testing.TB, admin *pgx.ConnConfig, name string) {
+	tb.Helper()
+	createOnly(tb, admin, name)
+	quoted := pgx.Identifier{name}.Sanitize()
 	tb.Cleanup(func() {
 		ctx, cancel := lateContext(tb)
 		defer cancel()

@@ -5,7 +5,8 @@
 -- locks:   none
 select to_regclass('reward_ledger') is not null as has_ledger,
     to_regprocedure('reward_grant(integer[],boolean[],text[],bigint[],text[],text[],text[],text[],'
-        || 'bigint[],text[],text[],boolean)') is not null as has_function,
+        || 'bigint[],text[],text[],boolean)') is not null
+        and to_regprocedure('reward_timeline_check()') is not null as has_function,
     coalesce((
         select bool_and(a.attnotnull)
         from pg_attribute a

@@ -38,7 +38,8 @@ as $$
 --          waited for a lock. A single statement would keep its old snapshot after the wait.
 -- locks:   fence rows by resource, then claim and ledger keys by (player, event), then balances
 --          by (player, kind): one order for everybody, so two batches cannot deadlock.
--- errors:  any error undoes the whole call. 40001 asks for the call to be repeated.
+-- errors:  any error undoes the whole call. 40001 asks for the call to be repeated; RWT01 says that
+--          the database was promoted or restored, see the migration of reward_timeline.
 #variable_conflict use_column
 declare
     v_at       timestamptz := now();
@@ -52,6 +53,7 @@ begin
         raise exception 'reward_grant needs READ COMMITTED'
             using errcode = 'invalid_transaction_state';
     end if;
+    perform reward_timeline_check();
     if current_setting('synchronous_commit') = 'off' then
         perform set_config('synchronous_commit', 'on', true);
     end if;

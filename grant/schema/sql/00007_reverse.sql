@@ -77,6 +77,7 @@ begin
         raise exception 'reward_reverse needs READ COMMITTED'
             using errcode = 'invalid_transaction_state';
     end if;
+    perform reward_timeline_check();
     if current_setting('synchronous_commit') = 'off' then
         perform set_config('synchronous_commit', 'on', true);
     end if;
