@@ -14,9 +14,10 @@ import (
 // Whatever is shown is made from the few that are picked.
 type survey struct {
 	entries []lease.Entry
-	// fences of the resources, read at the same time as the locks; nil unless the filter needs
-	// them. fenceErr says why they are missing.
-	fences   map[string]fenceState
+	places  []int32 // of the entries, among the resources of the index
+	// fences by place, read at the same time as the locks; nil unless the filter needs them.
+	// fenceErr says why they are missing.
+	fences   []fenceState
 	fenceErr error
 	// alive tells the heartbeats of the picked leases' workers; nil when Redis did not.
 	alive map[string]bool
@@ -27,31 +28,35 @@ type survey struct {
 
 // fenceState is what a verdict needs of a fence.
 type fenceState struct {
+	there bool
 	token int64
 	owner string
 }
+
+// fencesAtOnce is how many fences one question asks for: enough to be few questions, and few
+// enough that the answer to one is read while the next is looked up.
+const fencesAtOnce = 8192
 
 // survey reads all leases and, when the filter needs them, the fences of all resources in the
 // index: PostgreSQL looks them up while Redis looks up the locks.
 func (r *Reader) survey(ctx context.Context, chosen selection) (*survey, error) {
 	seen := &survey{}
 	err := r.redis(ctx, "list the leases", func(ctx context.Context) error {
-		index, err := r.store.Index(ctx)
-		if err != nil {
-			return err
-		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
+		known := make(chan *lease.Index, 1)
 		done := make(chan struct{})
-		if chosen.needsState() {
-			go func() {
-				defer close(done)
-				seen.fences, seen.fenceErr = r.fenceStates(ctx, index.Resources(), chosen)
-			}()
-		} else {
-			close(done)
+		go func() {
+			defer close(done)
+			if chosen.needsState() {
+				seen.fences, seen.fenceErr = r.fenceStates(ctx, known, chosen)
+			}
+		}()
+		index, err := r.store.Index(ctx)
+		if err == nil {
+			known <- index
+			seen.entries, seen.places, err = index.Locks(ctx)
 		}
-		seen.entries, err = index.Locks(ctx)
 		if err != nil {
 			cancel() // nobody waits for fences without leases
 		}
@@ -61,36 +66,74 @@ func (r *Reader) survey(ctx context.Context, chosen selection) (*survey, error) 
 	return seen, err
 }
 
-// fenceStates reads the fences of the resources that the filter takes by name.
+// fenceStates reads the fences of the resources that the filter takes by name, by their place in
+// the index. It gets ready while the index is still being read.
 func (r *Reader) fenceStates(
-	ctx context.Context, all []string, chosen selection,
-) (map[string]fenceState, error) {
-	resources := all[:0]
-	for _, name := range all {
-		if chosen.takesName(name) {
-			resources = append(resources, name)
-		}
-	}
-	fences := make(map[string]fenceState, len(resources))
+	ctx context.Context, known <-chan *lease.Index, chosen selection,
+) ([]fenceState, error) {
+	var fences []fenceState
 	err := r.read(ctx, "read the fences", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, fencePlanSQL); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, fenceStateSQL, pgx.StrictStructArgs(struct {
-			Resources []string `db:"resources"`
-		}{resources}))
-		if err != nil {
-			return err
+		var index *lease.Index
+		select {
+		case index = <-known:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
-		var at int32
-		var f fenceState
-		_, err = pgx.ForEachRow(rows, []any{&at, &f.token, &f.owner}, func() error {
-			fences[resources[at-1]] = f
-			return nil
-		})
-		return err
+		fences = make([]fenceState, index.Len())
+		q := fenceQuestion{tx: tx, fences: fences}
+		for place := range fences {
+			resource, ok := index.Resource(place)
+			if !ok || !chosen.takesName(resource) {
+				continue
+			}
+			if err := q.ask(ctx, place, resource); err != nil {
+				return err
+			}
+		}
+		return q.flush(ctx)
 	})
 	return fences, err
+}
+
+// fenceQuestion gathers resources, asks for their fences, and puts them in their places.
+type fenceQuestion struct {
+	tx        pgx.Tx
+	fences    []fenceState
+	resources []string
+	places    []int
+}
+
+func (q *fenceQuestion) ask(ctx context.Context, place int, resource string) error {
+	q.resources, q.places = append(q.resources, resource), append(q.places, place)
+	if len(q.resources) < fencesAtOnce {
+		return nil
+	}
+	return q.flush(ctx)
+}
+
+func (q *fenceQuestion) flush(ctx context.Context) error {
+	if len(q.resources) == 0 {
+		return nil
+	}
+	var (
+		at     []int32
+		tokens []int64
+		owners []string
+	)
+	err := q.tx.QueryRow(ctx, fenceStateSQL, pgx.StrictStructArgs(struct {
+		Resources []string `db:"resources"`
+	}{q.resources})).Scan(&at, &tokens, &owners)
+	if err != nil {
+		return err
+	}
+	for i, position := range at {
+		q.fences[q.places[position-1]] = fenceState{true, tokens[i], owners[i]}
+	}
+	q.resources, q.places = q.resources[:0], q.places[:0]
+	return nil
 }
 
 // pick applies everything of the filter but the state.
@@ -131,7 +174,10 @@ func (s *survey) facts(at int32, ttl time.Duration, fence *grant.Fence) Facts {
 	if s.alive != nil && e.Foreign == "" {
 		f.Heartbeat = heartbeatOf(s.alive[lease.Identity(e.Owner)])
 	}
-	if state, ok := s.fences[e.Resource]; ok {
+	if s.fenceErr != nil {
+		return f
+	}
+	if state := &s.fences[s.places[at]]; state.there {
 		*fence = grant.Fence{Resource: e.Resource, Token: state.token, Owner: state.owner}
 		f.Fence = fence
 	}

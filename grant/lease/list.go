@@ -40,7 +40,8 @@ func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return index.Locks(ctx)
+	entries, _, err := index.Locks(ctx)
+	return entries, err
 }
 
 // Index is what the index said at one moment: which resources may have a lock. It is the first
@@ -95,22 +96,20 @@ func (x *Index) mix(all [][]string) {
 	}
 }
 
-// Resources returns the resources that may have a lock, in no particular order. One that was taken
-// over lately may stand there twice.
-func (x *Index) Resources() []string {
-	names := make([]string, 0, len(x.members))
-	for _, m := range x.members {
-		tag, _, _ := splitMember(m)
-		if resource, ok := decodeTag(tag); ok {
-			names = append(names, resource)
-		}
-	}
-	return names
+// Len is the number of places in the index.
+func (x *Index) Len() int { return len(x.members) }
+
+// Resource returns the resource at a place, from 0 on, which may have a lock. One that was taken
+// over lately may stand at two places. It answers false for an entry that nobody of ours made.
+func (x *Index) Resource(place int) (string, bool) {
+	tag, _, _ := splitMember(x.members[place])
+	return decodeTag(tag)
 }
 
-// Locks reads the locks of the index, as List does. The error is a *grant.BackendError.
-func (x *Index) Locks(ctx context.Context) ([]Entry, error) {
-	entries := make([]Entry, len(x.members))
+// Locks reads the locks of the index, as List does, and tells the place in the index of each. The
+// error is a *grant.BackendError.
+func (x *Index) Locks(ctx context.Context) (entries []Entry, places []int32, err error) {
+	entries = make([]Entry, len(x.members))
 	looks := make([]uint8, len(x.members))
 	g, group := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -129,10 +128,11 @@ func (x *Index) Locks(ctx context.Context) ([]Entry, error) {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, broken("list", err)
+		return nil, nil, broken("list", err)
 	}
 	x.bury(ctx, looks)
-	return x.keep(entries, looks), nil
+	entries, places = condense(entries, looks)
+	return entries, places, nil
 }
 
 // What was found for a member of the index.
@@ -173,37 +173,36 @@ func (x *Index) look(ctx context.Context, start int, entries []Entry, looks []ui
 	return nil
 }
 
-// keep moves the locks that are there to the front, each once: a lock that another owner holds may
+// condense moves the locks that are there to the front, each once: a lock that another owner holds may
 // have an entry of its own besides, and then that one counts.
-func (x *Index) keep(entries []Entry, looks []uint8) []Entry {
-	odd := make(map[string]int) // the place of a resource that has more than one entry; -1: none yet
+func condense(entries []Entry, looks []uint8) (kept []Entry, places []int32) {
+	odd := make(map[string]int) // where the lock of a doubtful resource was kept; -1: not yet
 	for i, l := range looks {
 		if l == lookOther {
 			odd[entries[i].Resource] = -1
 		}
 	}
-	kept := 0
+	places = make([]int32, 0, len(entries))
 	for i, l := range looks {
 		if l == lookGone {
 			continue
 		}
 		if len(odd) > 0 {
-			if at, is := odd[entries[i].Resource]; is {
-				if at >= 0 {
-					if l == lookMine {
-						entries[at] = entries[i]
-					}
-					continue
+			if at, is := odd[entries[i].Resource]; is && at >= 0 {
+				if l == lookMine {
+					entries[at], places[at] = entries[i], int32(i)
 				}
-				odd[entries[i].Resource] = kept
+				continue
+			} else if is {
+				odd[entries[i].Resource] = len(places)
 			}
 		}
-		if kept != i {
-			entries[kept] = entries[i]
+		if n := len(places); n != i {
+			entries[n] = entries[i]
 		}
-		kept++
+		places = append(places, int32(i))
 	}
-	return entries[:kept:kept]
+	return entries[:len(places):len(places)], places
 }
 
 // bury removes the members that no longer name a lock's owner.
