@@ -8,12 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9/logging"
+
 	"rewardctl/grant"
 	"rewardctl/grant/granttest"
 	"rewardctl/grant/lease"
 )
 
-func TestMain(m *testing.M) { granttest.Main(m) }
+func TestMain(m *testing.M) {
+	logging.Disable() // tests take servers down on purpose
+	granttest.Main(m)
+}
 
 // newID makes the nonce of an owner.
 func newID() string {
