@@ -148,3 +148,13 @@ func (p piece) matches(c rune) bool {
 	}
 	panic("inspect: unknown piece of a pattern")
 }
+
+// MatchGlob reports whether the whole of s fits a pattern as LeaseFilter.Resource takes it. The
+// error says what is wrong with the pattern.
+func MatchGlob(glob, s string) (bool, error) {
+	p, err := parsePattern(glob)
+	if err != nil {
+		return false, err
+	}
+	return p.matches(s), nil
+}

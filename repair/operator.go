@@ -60,6 +60,11 @@ type Store interface {
 	History(ctx context.Context, resource string) ([]lease.Event, error)
 	Counter(ctx context.Context, resource string) (token int64, ok bool, err error)
 	ReleaseExact(ctx context.Context, resource, value string) (lease.Freed, error)
+	Counters(ctx context.Context, resources []string) ([]lease.CounterSeen, error)
+	ScanCounters(ctx context.Context, take func([]string) error) error
+	RaiseCounters(
+		ctx context.Context, seen []lease.CounterSeen, fences []int64,
+	) ([]lease.CounterAnswer, []error)
 }
 
 // Operator carries out deeds. It is safe for concurrent use.

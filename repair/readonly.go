@@ -41,3 +41,13 @@ type closedStore struct{ Store }
 func (closedStore) ReleaseExact(_ context.Context, resource, _ string) (lease.Freed, error) {
 	return lease.Freed{}, &ReadOnlyError{"release " + resource}
 }
+
+func (closedStore) RaiseCounters(
+	_ context.Context, seen []lease.CounterSeen, _ []int64,
+) ([]lease.CounterAnswer, []error) {
+	errs := make([]error, len(seen))
+	for i := range errs {
+		errs[i] = &ReadOnlyError{"raise counters"}
+	}
+	return make([]lease.CounterAnswer, len(seen)), errs
+}

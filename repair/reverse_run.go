@@ -33,6 +33,9 @@ const reverseStep = 500
 func (o *Operator) Reverse(
 	ctx context.Context, p ReversePreview, run ReverseRun,
 ) (ReversePreview, error) {
+	if err := o.writable("reverse postings"); err != nil {
+		return p, err
+	}
 	reverser, able := o.engine.(Reverser)
 	if !able {
 		return p, errors.New("repair: this operator has no engine to take postings back through")

@@ -13,7 +13,7 @@ import (
 func (a *app) leaseCommand() *cobra.Command {
 	return a.group("lease", "See who holds which lease; release an orphaned one",
 		a.leaseListCommand(), a.leaseShowCommand(), a.leaseWatchCommand(), a.leaseScanCommand(),
-		a.leaseReleaseCommand())
+		a.leaseReleaseCommand(), a.leaseBurnCommand())
 }
 
 // leaseFlags are the flags that select leases.

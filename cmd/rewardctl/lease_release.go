@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,37 +39,62 @@ type seenJSON struct {
 type releaseFlags struct {
 	owner, token, value, reason, confirm string
 
+	state, match, set string // several
+
+	wait   time.Duration
 	dryRun bool
 }
 
 func (a *app) leaseReleaseCommand() *cobra.Command {
 	var f releaseFlags
 	cmd := &cobra.Command{
-		Use:   "release RESOURCE --owner O --token T --reason WHY",
+		Use: "release (RESOURCE --owner O --token T | --state S | --owner GLOB | --match GLOB) " +
+			"--reason WHY",
 		Short: "Take a lease away from the owner and token that you saw, and from no other",
 		Long: "Burns the token first, so that its holder can never write again, then deletes the" +
 			" lock if\nit still has exactly the owner and token you name. If it has changed, nothing" +
-			" is released\nand the new owner is shown.",
+			" is released\nand the new owner is shown. Without RESOURCE it releases all leases that the" +
+			" flags select:\nexactly those that it shows, each only if it is still as it was seen.",
 		Example: "  rewardctl lease list --state orphan_suspect\n" +
 			"  rewardctl lease release reward:p-1001 --owner 'payout-2@host/77#ab12' --token 42 " +
-			"\\\n      --reason \"worker is gone, INC-77\" --dry-run",
-		Args: arguments("RESOURCE"),
+			"\\\n      --reason \"worker is gone, INC-77\" --dry-run\n" +
+			"  rewardctl lease release --state orphan_suspect --owner 'payout-2@host/*' " +
+			"--reason INC-77 --dry-run",
+		Args: optionalArgument("RESOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.releaseSelected(cmd, f)
+			}
+			for _, flag := range []string{"state", "match", "set"} {
+				if cmd.Flags().Changed(flag) {
+					return usage(flag, "leave RESOURCE out to select several",
+						"--%s selects several leases, and RESOURCE names one", flag)
+				}
+			}
 			request, err := f.request(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			return a.releaseLease(cmd, f.confirm, request)
+			return a.releaseLease(cmd, f, request)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.owner, "owner", "", "the owner you saw, whole")
+	flags.StringVar(&f.owner, "owner", "",
+		"the owner you saw, whole; without RESOURCE a pattern with * and ?")
 	flags.StringVar(&f.token, "token", "", "the token you saw")
 	flags.StringVar(&f.value, "value", "", "for a foreign lock instead: the exact value you saw")
 	flags.StringVar(&f.reason, "reason", "", "why, for the records")
+	flags.StringVar(&f.state, "state", "", "without RESOURCE: leases in these states, such as "+
+		"orphan_suspect,no_expiry")
+	flags.StringVar(&f.match, "match", "", "without RESOURCE: resources that fit a pattern")
+	flags.StringVar(&f.set, "set", "",
+		"do it only if these are exactly the leases that --dry-run showed")
+	flags.DurationVar(&f.wait, "wait", 0,
+		"wait so long for the lease to end by itself; one that is renewed meanwhile is left")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would happen, change nothing")
-	flags.StringVar(&f.confirm, "confirm", "", "the words that a protected context asks for")
+	flags.StringVar(&f.confirm, "confirm", "",
+		"N-release for several; the words that a protected context asks for")
 	return cmd
 }
 
@@ -92,14 +118,17 @@ func (f *releaseFlags) request(cmd *cobra.Command, resource string) (repair.Rele
 	return r, err
 }
 
-func (a *app) releaseLease(cmd *cobra.Command, confirm string, r repair.ReleaseRequest) error {
+func (a *app) releaseLease(cmd *cobra.Command, f releaseFlags, r repair.ReleaseRequest) error {
 	w, err := a.wire()
 	if err != nil {
 		return err
 	}
 	if !r.DryRun {
 		want := lastFour(r.Resource) + "-release"
-		if err := a.mayChange(cmd.Context(), w.conf, confirm, want, "release "+r.Resource); err != nil {
+		if err := a.mayChange(cmd.Context(), w.conf, f.confirm, want, "release "+r.Resource); err != nil {
+			return err
+		}
+		if err := a.awaitEnd(cmd, w, f.wait, r); err != nil {
 			return err
 		}
 	}

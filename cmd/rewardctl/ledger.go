@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strconv"
@@ -214,42 +213,14 @@ func (a *app) confirmReversal(
 	if p.Request.LedgerID != 0 || n == 0 {
 		return a.mayChange(ctx, w.conf, confirm, want, "reverse "+p.Request.Target())
 	}
-	deed := fmt.Sprintf("reverse %d postings of %d players", n, p.Players)
-	switch {
-	case confirm == want:
-		return nil
-	case confirm != "":
-		return denied("confirm", fmt.Sprintf("look again with --dry-run; to %s, write: --confirm %s",
-			deed, want), "--confirm %q is not what this asks for", confirm)
-	case !a.interactive():
-		return denied("confirm", "look with --dry-run, then add: --confirm "+want,
-			"nobody can be asked whether to %s", deed)
-	}
-	for _, t := range p.Totals {
-		a.say("%s: %d of %d posted would be taken back, %d are spent already", t.Kind, t.Take,
-			t.Posted, t.Spent)
-	}
-	fmt.Fprintf(a.stderr, "To %s, type %s: ", safeText(deed), safeText(want))
-	return a.typed(ctx, want)
-}
-
-// typed wants a person to type the words. Anything else, Ctrl-C included, changes nothing.
-func (a *app) typed(ctx context.Context, want string) error {
-	lines := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
-		lines <- strings.TrimSpace(line)
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(a.stderr)
-		return ctx.Err()
-	case line := <-lines:
-		if line == want {
-			return nil
+	if a.interactive() && confirm == "" {
+		for _, t := range p.Totals {
+			a.say("%s: %d of %d posted would be taken back, %d are spent already", t.Kind, t.Take,
+				t.Posted, t.Spent)
 		}
 	}
-	return denied("confirm", "nothing was changed", "that is not %s", want)
+	deed := fmt.Sprintf("reverse %d postings of %d players", n, p.Players)
+	return a.mustConfirm(ctx, w.conf, confirm, want, deed)
 }
 
 // reversing is told how far a reversal has come.

@@ -39,6 +39,12 @@ var readLua string
 //go:embed lua/check.lua
 var checkLua string
 
+//go:embed lua/counter_read.lua
+var counterReadLua string
+
+//go:embed lua/counter_raise.lua
+var counterRaiseLua string
+
 // script is one Lua file with the name under which a server caches it.
 type script struct {
 	source string
@@ -55,6 +61,7 @@ type scripts struct {
 	acquire, release, abandon, renew   *script
 	indexEnter, indexLeave, indexPrune *script
 	now, left, read, check             *script
+	counterRead, counterRaise          *script
 }
 
 func loadScripts() scripts {
@@ -65,5 +72,6 @@ func loadScripts() scripts {
 		indexPrune: newScript(indexPruneLua),
 		now:        newScript(nowLua), left: newScript(leftLua),
 		read: newScript(readLua), check: newScript(checkLua),
+		counterRead: newScript(counterReadLua), counterRaise: newScript(counterRaiseLua),
 	}
 }

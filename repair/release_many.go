@@ -1,0 +1,91 @@
+package repair
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rewardctl/grant"
+)
+
+// ReleaseSet is a frozen set of leases: exactly these are released, each only if its lock still
+// holds exactly the value that was seen.
+type ReleaseSet struct {
+	Requests []ReleaseRequest // in order of resource
+	Digest   string           // names the set: which resources with which values
+}
+
+// NewReleaseSet freezes requests. It returns a *grant.Rejection for a request that is unfit, or
+// that names a foreign lock: one of those is released only by itself, by its exact value.
+func NewReleaseSet(requests []ReleaseRequest) (ReleaseSet, error) {
+	set := ReleaseSet{Requests: slices.Clone(requests)}
+	slices.SortFunc(set.Requests, func(a, b ReleaseRequest) int {
+		return strings.Compare(a.Resource, b.Resource)
+	})
+	sum := sha256.New()
+	for _, req := range set.Requests {
+		ready, err := req.ready()
+		if err != nil {
+			return ReleaseSet{}, err
+		}
+		if ready.foreign() {
+			return ReleaseSet{}, &grant.Rejection{
+				Field: "resource", Value: req.Resource, Problem: "is a foreign lock",
+				WayOut: "release it by itself, with --value and its exact value",
+			}
+		}
+		fmt.Fprintf(sum, "%d:%s %d:%s\n", len(ready.Resource), ready.Resource, len(ready.Value),
+			ready.Value)
+	}
+	const bytes = 6
+	set.Digest = hex.EncodeToString(sum.Sum(nil)[:bytes])
+	return set, nil
+}
+
+// ReleaseOf is what became of one lease of a set.
+type ReleaseOf struct {
+	Request ReleaseRequest
+	Release Release
+	Err     error // as from Release; nil when it was released or gone
+	NotRun  bool  // the run stopped before this lease; Release says nothing then
+}
+
+// brokenMax is after how many leases in a row that a server could not answer for the rest is left:
+// each of them would wait for a timeout.
+const brokenMax = 3
+
+// ReleaseMany releases the leases of a set one after the other, each as Release does, with its own
+// rows in the log, and answers each. A lease that changed is left, and the others go on. When ctx
+// ends, or a server answers nothing any more, the rest is marked NotRun. onDone is told each answer
+// as it comes; nil does nothing.
+func (o *Operator) ReleaseMany(
+	ctx context.Context, set ReleaseSet, onDone func(ReleaseOf),
+) []ReleaseOf {
+	out := make([]ReleaseOf, len(set.Requests))
+	broken := 0
+	for i, req := range set.Requests {
+		out[i].Request = req
+		if ctx.Err() != nil || broken >= brokenMax {
+			out[i].NotRun, out[i].Err = true, ctx.Err()
+			out[i].Release = Release{
+				Resource: req.Resource, Freeing: NotReleased, Burning: NotBurned,
+			}
+			continue
+		}
+		out[i].Release, out[i].Err = o.Release(ctx, req)
+		var backend *grant.BackendError
+		if errors.As(out[i].Err, &backend) {
+			broken++
+		} else {
+			broken = 0
+		}
+		if onDone != nil {
+			onDone(out[i])
+		}
+	}
+	return out
+}
