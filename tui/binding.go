@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -16,6 +17,8 @@ type Binding struct {
 	Move   func(n int) tea.Cmd
 	// Dangerous deeds never start from keys that arrive together, as pasted text does.
 	Dangerous bool
+	// Changes says that the deed, at its end, changes state: it is marked where it is listed.
+	Changes bool
 	// Enabled says whether the deed can be done now, and why not. Nil means always.
 	Enabled func() (ok bool, reason string)
 	// Quiet bindings are in the help but not in the footer.
@@ -31,6 +34,9 @@ func (b Binding) label() string {
 	}
 	return b.Keys[0]
 }
+
+// name is what the configuration calls the deed.
+func (b Binding) name() string { return strings.TrimRight(b.Help, "…~ ") }
 
 func (b Binding) enabled() (bool, string) {
 	if b.Enabled == nil {

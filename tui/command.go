@@ -1,46 +1,59 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"strings"
+
+	"rewardctl/tui/safetext"
+	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// command is one command of the ":" prompt. It has the words of the command line.
+// command is one command of the ":" prompt that opens something here. It has the words of the
+// command line.
 type command struct {
 	words []string // such as "player", "history"
 	usage string
-	help  string
+	help  string // English; translated when it is shown
 	run   func(args []string) tea.Cmd
 }
 
-// commands lists what ":" understands: the command line's words, for what the console can show.
+// commands lists what ":" does by itself; any other command of the grammar that only reads is run
+// and its output shown.
 func (p *prompt) commands() []command {
+	return append(p.opening(), p.own()...)
+}
+
+// opening are the commands of the command line for which there is a screen.
+func (p *prompt) opening() []command {
 	r := p.r
-	return []command{
-		{[]string{"lease", "list"}, "lease list [FILTER]", "the leases", func(a []string) tea.Cmd {
-			return r.goTo(ScreenLeases, Args{"filter": strings.Join(a, " ")})
-		}},
-		{[]string{"lease", "show"}, "lease show RESOURCE", "one lease", func(a []string) tea.Cmd {
+	open := func(id ScreenID) func(a []string) tea.Cmd {
+		return func(a []string) tea.Cmd {
+			return r.goTo(id, Args{"filter": strings.Join(a, " ")})
+		}
+	}
+	about := func(id ScreenID, name, usage string) func(a []string) tea.Cmd {
+		return func(a []string) tea.Cmd {
 			if len(a) != 1 {
-				return r.usage("lease show RESOURCE")
+				return r.usage(usage)
 			}
-			return r.goTo(ScreenLeases, Args{"resource": a[0]})
-		}},
+			return r.goTo(id, Args{name: a[0]})
+		}
+	}
+	const player, lease, audit = "player history PLAYER", "lease show RESOURCE", "audit show RUN"
+	return []command{
+		{[]string{"lease", "list"}, "lease list [FILTER]", text.N("the leases"), open(ScreenLeases)},
+		{[]string{"lease", "show"}, lease, text.N("one lease"), about(ScreenLeases, "row", lease)},
 		{
 			[]string{"player", "history"},
-			"player history PLAYER", "what a player received",
-			func(a []string) tea.Cmd {
-				if len(a) != 1 {
-					return r.usage("player history PLAYER")
-				}
-				return r.goTo(ScreenPlayer, Args{"player": a[0]})
-			},
+			player, text.N("what a player received"),
+			about(ScreenPlayer, "player", player),
 		},
 		{
 			[]string{"explain"},
-			"explain PLAYER EVENT", "was it granted, and why or why not",
+			"explain PLAYER EVENT", text.N("was it granted, and why or why not"),
 			func(a []string) tea.Cmd {
 				if len(a) != 2 {
 					return r.usage("explain PLAYER EVENT")
@@ -50,16 +63,39 @@ func (p *prompt) commands() []command {
 		},
 		{
 			[]string{"grant", "create"},
-			"grant create [--player P ...]", "grant by hand",
-			func(a []string) tea.Cmd { return r.openGrant(a) },
+			"grant create [--player P ...]", text.N("grant by hand"),
+			r.openGrant,
 		},
-		{[]string{"help"}, "help", "this list", func([]string) tea.Cmd {
+		{[]string{"audit", "list"}, "audit list [FILTER]", text.N("the audits"), open(ScreenAudits)},
+		{
+			[]string{"audit", "show"},
+			audit, text.N("what an audit found"),
+			about(ScreenFindings, "run", audit),
+		},
+		{[]string{"doctor"}, "doctor", text.N("is everything fit to grant?"), open(ScreenDoctor)},
+		{[]string{"drill", "list"}, "drill list", text.N("scripted failures"), open(ScreenDrills)},
+	}
+}
+
+// own are the commands that only the console has.
+func (p *prompt) own() []command {
+	r := p.r
+	return []command{
+		{[]string{"now"}, "now", text.N("what needs attention"), func([]string) tea.Cmd {
+			return r.goTo(ScreenNow, nil)
+		}},
+		{
+			[]string{"handover"},
+			"handover", text.N("a report of this console's deeds, as Markdown"),
+			r.handover,
+		},
+		{[]string{"help"}, "help", text.N("this list"), func([]string) tea.Cmd {
 			r.open(newHelp(r), false)
 			return nil
 		}},
-		{[]string{"quit"}, "quit", "leave", func([]string) tea.Cmd {
+		{[]string{"quit"}, "quit", text.N("leave"), func([]string) tea.Cmd {
 			if r.keys.fast {
-				r.d.say(Warned, "quit: keys arrived together; type it by hand")
+				r.d.say(Warned, r.d.tr("quit: keys arrived together; type it by hand"))
 				return nil
 			}
 			return r.hold(r.askQuit)
@@ -71,34 +107,55 @@ func (p *prompt) commands() []command {
 func aliases() map[string]string {
 	return map[string]string{
 		"q": "quit", "q!": "quit", "leases": "lease list", "lease": "lease list",
-		"player": "player history", "grant": "grant create", "keys": "help",
+		"player": "player history", "grant": "grant create", "keys": "help", "audits": "audit list",
+		"drills": "drill list",
 	}
 }
 
 // run carries out what was typed after ":". Nothing that changes state can be started from here:
 // a command opens the screen or the form, and the dialog does the rest.
-func (r *root) run(text string) tea.Cmd {
-	words, err := split(strings.TrimPrefix(text, "rewardctl "))
+func (r *root) run(line string) tea.Cmd {
+	words, err := split(strings.TrimPrefix(line, "rewardctl "))
 	if err != nil {
-		r.d.say(Warned, "command: "+err.Error())
+		r.d.say(Warned, r.d.tr("the command cannot be read: %s", err))
 		return nil
 	}
 	if len(words) == 0 {
 		return nil
 	}
-	if c, args := r.match(words); c != nil {
+	if c, args := r.match(words); c != nil && !wantsPrint(args) {
 		return c.run(args)
 	}
-	if full, ok := aliases()[words[0]]; ok {
+	if full, ok := aliases()[words[0]]; ok && len(words) < 3 {
 		if c, args := r.match(append(strings.Fields(full), words[1:]...)); c != nil {
 			if len(args) == 0 && c.words[0] == "player" {
 				return r.goTo(ScreenPlayer, nil)
 			}
-			return c.run(args)
+			if !r.known(words) {
+				return c.run(args)
+			}
 		}
 	}
-	r.d.say(Warned, "no such command here: "+text+"; ? lists them")
-	return nil
+	return r.read(words)
+}
+
+// known reports whether the grammar has a command of these words, which an alias must not hide.
+func (r *root) known(words []string) bool {
+	if r.d.opts.Commands == nil || len(words) < 2 {
+		return false
+	}
+	usage, _ := r.d.opts.Commands.Describe(words)
+	return strings.HasPrefix(usage, "rewardctl "+words[0]+" "+words[1])
+}
+
+// wantsPrint reports whether the arguments ask for what only the command prints, such as "-o json".
+func wantsPrint(args []string) bool {
+	for _, a := range args {
+		if a == "-o" || a == "--help" || a == "-h" || strings.HasPrefix(a, "--output") {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *root) match(words []string) (*command, []string) {
@@ -112,8 +169,40 @@ func (r *root) match(words []string) (*command, []string) {
 }
 
 func (r *root) usage(usage string) tea.Cmd {
-	r.d.say(Warned, "usage: "+usage)
+	r.d.say(Warned, r.d.tr("usage: %s", usage))
 	return nil
+}
+
+// printedMsg brings what a command printed.
+type printedMsg struct {
+	title  string
+	output string
+	err    error
+}
+
+// read runs a command that only reads, and shows what it prints.
+func (r *root) read(words []string) tea.Cmd {
+	d, commands := r.d, r.d.opts.Commands
+	line := strings.Join(words, " ")
+	if commands == nil {
+		d.say(Warned, d.tr("no such command here: %s; ? lists them", line))
+		return nil
+	}
+	j, cmd := d.start(d.ctx, line, false, deedLimit, func(ctx context.Context, _ *job) tea.Msg {
+		output, err := commands.Read(ctx, words)
+		return printedMsg{line, output, err}
+	})
+	j.long = true
+	return cmd
+}
+
+// printed shows what a command printed.
+func (r *root) printed(msg printedMsg) {
+	if msg.err != nil {
+		r.d.say(Warned, msg.title+": "+msg.err.Error(), safetext.Lines(msg.output)...)
+		return
+	}
+	r.open(newPage(r, msg.title, safetext.Lines(strings.TrimRight(msg.output, "\n"))), true)
 }
 
 // openGrant fills the form from the flags of grant create.
@@ -132,7 +221,8 @@ func (r *root) openGrant(words []string) tea.Cmd {
 		if !joined {
 			i++
 			if i >= len(words) {
-				return r.usage("--" + name + " needs a value")
+				r.d.say(Warned, r.d.tr("--%s needs a value", name))
+				return nil
 			}
 			value = words[i]
 		}

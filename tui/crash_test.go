@@ -25,7 +25,7 @@ func (p panickingScreen) View(int, int) string { panic("made-up panic in View") 
 func TestPanicInUpdateQuits(t *testing.T) {
 	t.Parallel()
 	r := shown(t, 3, 120, 32)
-	r.screens[0] = panickingScreen{screen: r.screens[0]}
+	r.screens[r.cur] = panickingScreen{screen: r.screen()}
 	_, cmd := r.Update(tickMsg{})
 	if cmd == nil {
 		t.Fatal("the console goes on")
@@ -46,7 +46,7 @@ func TestPanicInViewEndsTheProgram(t *testing.T) {
 	r := shown(t, 3, 120, 32)
 	killed := false
 	r.d.kill = func() { killed = true }
-	r.screens[0] = panickingScreen{screen: r.screens[0], inView: true}
+	r.screens[r.cur] = panickingScreen{screen: r.screen(), inView: true}
 	if r.View() != "" || !killed {
 		t.Errorf("killed %v", killed)
 	}

@@ -87,7 +87,7 @@ func (m *deedDialog) Close() { m.cancel() }
 
 func (m *deedDialog) lookAgain() tea.Cmd {
 	action := m.action
-	j, cmd := m.d.start(m.ctx, "looking at "+action.Target(), false, readLimit,
+	j, cmd := m.d.start(m.ctx, m.d.tr("looking at %s", action.Target()), false, readLimit,
 		func(ctx context.Context, _ *job) tea.Msg {
 			seen, err := action.Observe(ctx)
 			return lookMsg{seen, err}
@@ -145,7 +145,7 @@ func (m *deedDialog) seen(got lookMsg) tea.Cmd {
 // fresh takes what is there now as what the operator has seen. Everything typed is gone.
 func (m *deedDialog) fresh() tea.Cmd {
 	if m.problem != "" || !m.looked {
-		m.d.say(Warned, "it cannot be seen now: "+m.problem)
+		m.d.say(Warned, m.d.tr("it cannot be seen now: %s", m.problem))
 		return nil
 	}
 	if m.cur.next != nil {
@@ -166,21 +166,21 @@ func (m *deedDialog) obstacle() string {
 	case m.d.readOnly() != "":
 		return m.d.readOnly()
 	case !m.looked && m.problem != "":
-		return "it cannot be seen: " + m.problem
+		return m.d.tr("it cannot be seen: %s", m.problem)
 	case !m.looked:
-		return "looking" + m.d.theme.Glyphs.Ellipsis
+		return m.d.tr("looking") + m.d.theme.Glyphs.Ellipsis
 	case len(m.drifted) > 0:
-		return "it changed while you looked"
+		return m.d.tr("it changed while you looked")
 	case m.saw.Block != "":
 		return m.saw.Block
 	case m.problem != "":
-		return "it cannot be seen now: " + m.problem
+		return m.d.tr("it cannot be seen now: %s", m.problem)
 	case m.d.now().Sub(m.saw.At) > lookGood:
-		return "your look is more than a minute old; ctrl+r takes a fresh one"
+		return m.d.tr("your look is more than a minute old; ctrl+r takes a fresh one")
 	case m.action.NeedsReason() && m.reason.value() == "":
-		return "a reason is needed"
+		return m.d.tr("a reason is needed")
 	case m.confirm.value() != confirmText(m.action):
-		return "type " + confirmText(m.action) + " to confirm"
+		return m.d.tr("type %s to confirm", confirmText(m.action))
 	}
 	return ""
 }
@@ -231,5 +231,5 @@ func (d *desk) report(got answerMsg) {
 		level = Erred
 	case AnswerDone:
 	}
-	d.say(level, got.word+": "+got.answer.Title, got.answer.Lines...)
+	d.sayDeed(level, got.word+": "+got.answer.Title, got.answer.Lines...)
 }

@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -205,7 +206,7 @@ func TestUnknownIsResolvedByDoingTheSame(t *testing.T) {
 	c.Press("r")
 	c.See("APPLIED: 200 gems")
 	got := c.World.Granted()
-	if len(got) != 2 || got[0] != got[1] {
+	if len(got) != 2 || !reflect.DeepEqual(got[0], got[1]) {
 		t.Errorf("the second try differs: %+v", got)
 	}
 }
@@ -251,9 +252,9 @@ func TestCursorThroughEmptyAndBack(t *testing.T) {
 		})
 		c.Press("R")
 		if n == 0 {
-			c.See("there is no lease under the cursor")
+			c.See("there is no row under the cursor")
 			c.Press("enter")
-			c.See("there is no lease under the cursor")
+			c.See("there is no row under the cursor")
 			continue
 		}
 		c.See("lease release")
@@ -282,7 +283,7 @@ func TestRowUnderTheCursorKeepsItsIdentity(t *testing.T) {
 	c.See("○ gone")
 	onRow(c, "reward:player-42")
 	c.Press("R")
-	c.See("this lease is gone already")
+	c.See("this row is gone already")
 }
 
 func TestFailedReadKeepsTheLastGoodRows(t *testing.T) {

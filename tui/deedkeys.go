@@ -26,7 +26,7 @@ func (m *deedDialog) Typing() bool { return m.focused() != nil }
 // Type edits the field. The confirmation takes only keys that are pressed one by one.
 func (m *deedDialog) Type(msg tea.KeyMsg, fast bool) tea.Cmd {
 	if _, refusal := m.focused().update(msg, fast); refusal != "" {
-		m.d.say(Warned, refusal)
+		m.d.say(Warned, m.d.refusal(refusal))
 	}
 	return nil
 }
@@ -34,7 +34,7 @@ func (m *deedDialog) Type(msg tea.KeyMsg, fast bool) tea.Cmd {
 // Paste goes into the reason, never into the confirmation.
 func (m *deedDialog) Paste(text string) (tea.Cmd, string) {
 	_, refusal := m.focused().paste(text)
-	return nil, refusal
+	return nil, m.d.refusal(refusal)
 }
 
 // Bindings returns what the keys mean in the dialog's phase.
@@ -114,5 +114,5 @@ func (m *deedDialog) shut() tea.Cmd {
 }
 
 func (m *deedDialog) copyCLI() tea.Cmd {
-	return m.d.clip("the command", repair.CommandLine(m.final().CLI()))
+	return m.d.clip(m.d.tr("the command"), repair.CommandLine(m.final().CLI()))
 }

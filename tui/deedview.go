@@ -21,16 +21,16 @@ func (m *deedDialog) Width(w int) int { return min(w-2, deedWidth) }
 func (m *deedDialog) Body(w, h int) []string {
 	target := safetext.Cell(m.action.Target())
 	if safetext.Dirty(m.action.Target()) {
-		target += "  (the name contains characters that cannot be seen)"
+		target += "  " + m.d.tr("(the name contains characters that cannot be seen)")
 	}
-	head := []string{pair(m.d.theme, "target", target, paint.Strong), ""}
+	head := []string{pair(m.d.theme, m.d.tr("target"), target, paint.Strong), ""}
 	var middle, tail []string
 	switch m.phase {
 	case phaseAsk:
 		head = append(head, m.factLines(w)...)
 		middle, tail = m.askBody(w)
 	case phaseRunning:
-		middle = append(middle, m.d.theme.Text(paint.Strong, "running"+m.d.theme.Glyphs.Ellipsis+
+		middle = append(middle, m.d.theme.Text(paint.Strong, m.d.tr("running")+m.d.theme.Glyphs.Ellipsis+
 			" "+brief(m.d.now().Sub(m.run.started).Truncate(100*time.Millisecond))), "")
 		tail = m.commandLines(w)
 	case phaseAnswer:
@@ -67,13 +67,13 @@ func (m *deedDialog) askBody(w int) (middle, tail []string) {
 	t := m.d.theme
 	if len(m.drifted) > 0 {
 		return []string{
-			t.Text(paint.Bad, t.Glyphs.NotEqual+" CHANGED while you looked: "+
-				strings.Join(m.drifted, ", ")+". Refused; what was typed is cleared."),
-			t.Text(paint.Strong, "f takes a fresh look, esc closes"),
+			t.Text(paint.Bad, t.Glyphs.NotEqual+" "+m.d.tr("CHANGED while you looked: %s. Refused; "+
+				"what was typed is cleared.", m.named(m.drifted))),
+			t.Text(paint.Strong, m.d.tr("f takes a fresh look, esc closes")),
 		}, m.commandLines(w)
 	}
 	for i, effect := range m.saw.Effects {
-		label := "effect"
+		label := m.d.tr("effect")
 		if i > 0 {
 			label = ""
 		}
@@ -81,10 +81,10 @@ func (m *deedDialog) askBody(w int) (middle, tail []string) {
 	}
 	middle = append(middle, m.commandLines(w)...)
 	if m.action.NeedsReason() {
-		tail = append(tail, t.Text(paint.Muted, safetext.Fit("reason", nameWidth, ""))+
+		tail = append(tail, t.Text(paint.Muted, safetext.Fit(m.d.tr("reason"), nameWidth, ""))+
 			m.reason.view(t, min(w-nameWidth, 60), m.focus == reasonIndex))
 	}
-	ask := "type " + confirmText(m.action) + "  "
+	ask := m.d.tr("type %s  ", confirmText(m.action))
 	tail = append(tail, t.Text(paint.Muted, ask)+
 		m.confirm.view(t, min(w-safetext.Width(ask), 24), m.focus == confirmIndex), "")
 	return middle, append(tail, m.buttons(w))
@@ -94,15 +94,16 @@ func (m *deedDialog) askBody(w int) (middle, tail []string) {
 func (m *deedDialog) factLines(w int) []string {
 	t, now := m.d.theme, m.d.now()
 	col := (w - nameWidth - 4) / 2
-	age := "now, live"
+	age := m.d.tr("now, live")
 	switch {
 	case m.problem != "":
-		age = "not seen now: " + safetext.Cell(m.problem)
+		age = m.d.tr("not seen now: %s", safetext.Cell(m.problem))
 	case !m.looked:
-		age = "looking" + t.Glyphs.Ellipsis
+		age = m.d.tr("looking") + t.Glyphs.Ellipsis
 	}
 	head := safetext.Spaces(nameWidth) +
-		t.Text(paint.Head, safetext.Fit("you saw "+m.saw.At.Format("15:04:05"), col, "")) + "  " +
+		t.Text(paint.Head, safetext.Fit(m.d.tr("you saw %s", m.saw.At.Format("15:04:05")), col,
+			"")) + "  " +
 		t.Text(paint.Head, safetext.Fit(age, col, t.Glyphs.Ellipsis))
 	lines := []string{head}
 	for _, f := range m.saw.Facts {
@@ -121,7 +122,7 @@ func (m *deedDialog) factLines(w int) []string {
 		}
 		left := safetext.Fit(safetext.Cell(f.text(m.saw.At)), col, t.Glyphs.Ellipsis)
 		right := safetext.Fit(safetext.Cell(n.text(now)), col, t.Glyphs.Ellipsis)
-		lines = append(lines, t.Text(paint.Muted, safetext.Fit(f.Name, nameWidth, ""))+
+		lines = append(lines, t.Text(paint.Muted, safetext.Fit(m.d.tr(f.Name), nameWidth, ""))+
 			t.Text(role, left)+"  "+t.Text(nowRole, right)+" "+mark)
 	}
 	return lines
@@ -134,6 +135,15 @@ func factNamed(o Observed, name string) (Fact, bool) {
 		}
 	}
 	return Fact{}, false
+}
+
+// named writes the names of facts in the operator's language.
+func (m *deedDialog) named(names []string) string {
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = m.d.tr(name)
+	}
+	return strings.Join(words, ", ")
 }
 
 // commandLines draws the same deed as a command.
@@ -179,13 +189,13 @@ func (m *deedDialog) buttons(w int) string {
 		}
 		return t.Text(role(index), "[ "+text+"]")
 	}
-	line := bracket(cancelIndex, "Cancel ") + "  "
+	line := bracket(cancelIndex, m.d.tr("Cancel")+" ") + "  "
 	if why := m.obstacle(); why != "" {
 		return line + t.Text(paint.Muted, "( "+m.action.Verb()+" )  "+
 			safetext.Cut(safetext.Cell(why), max(w-24-len(m.action.Verb()), 8), t.Glyphs.Ellipsis))
 	}
 	return line + bracket(goIndex, m.action.Verb()+" ") + "  " +
-		t.Text(paint.Good, "ready: tab to the button, then enter")
+		t.Text(paint.Good, m.d.tr("ready: tab to the button, then enter"))
 }
 
 // answerBody returns what became of the deed, and the way on.
@@ -200,9 +210,9 @@ func (m *deedDialog) answerBody(w int) (middle, tail []string) {
 	for _, text := range m.answer.Lines {
 		middle = append(middle, safetext.Wrap(safetext.Cell(text), w)...)
 	}
-	foot := "esc close"
+	foot := m.d.tr("esc close")
 	if m.answer.Kind == AnswerUnknown {
-		foot = "r do exactly the same again, which tells " + t.Glyphs.Bar + " esc close"
+		foot = m.d.tr("r do exactly the same again, which tells") + " " + t.Glyphs.Bar + " " + foot
 	}
 	return middle, append(m.commandLines(w), "", t.Text(paint.Muted, foot))
 }

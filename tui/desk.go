@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"rewardctl/tui/paint"
+	"rewardctl/tui/table"
+	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -18,12 +20,18 @@ import (
 type desk struct {
 	opts  Options
 	theme *paint.Theme
+	lang  *text.Language
+	saved saved // what an earlier console remembered
 	now   func() time.Time
 	// ctx ends when the console does. Screens derive shorter ones from it.
 	ctx context.Context
 
 	messages messages
 	health   health
+	armed    armed
+	keymap   keymap
+	tilers   []tiler
+	counted  map[string]int64 // what the home screen counts
 	jobs     jobs
 	root     *root
 
@@ -34,17 +42,49 @@ type desk struct {
 	kill  func()           // ends the program at once, terminal restored
 }
 
+// tiler tells what else needs attention.
+type tiler func(ctx context.Context) ([]tile, error)
+
 func newDesk(ctx context.Context, opts Options) *desk {
+	keys, _ := parseKeys(opts.Keys) // a wrong one was refused before: see CheckKeys
 	return &desk{
+		keymap: keys, counted: map[string]int64{},
 		opts: opts, theme: paint.New(opts.Color, opts.ASCII), now: opts.Now, ctx: ctx,
+		lang: text.New(opts.Language), saved: readState(opts.State),
 		dirty: make(chan struct{}, 1), kill: func() {},
 		copy: func(string) {},
 	}
 }
 
+// tr returns a sentence of the catalogue in the operator's language.
+func (d *desk) tr(sentence string, args ...any) string { return d.lang.T(sentence, args...) }
+
+// tableWords are what tables say.
+func (d *desk) tableWords() table.Words {
+	return table.Words{
+		Loading: d.tr("loading"), Failed: d.tr("nothing was read yet"),
+		Filtered: d.tr("nothing matches the filter; esc clears it"), Nothing: d.tr("nothing here"),
+	}
+}
+
 // say shows and logs a message. detail is what there is to say besides.
-func (d *desk) say(level Level, text string, detail ...string) {
-	d.messages.add(message{at: d.now(), level: level, text: text, detail: detail})
+func (d *desk) say(level Level, sentence string, detail ...string) {
+	d.messages.add(message{at: d.now(), level: level, text: sentence, detail: detail})
+}
+
+// sayDeed is say for what became of a deed: it belongs into the handover.
+func (d *desk) sayDeed(level Level, sentence string, detail ...string) {
+	d.messages.add(message{
+		at: d.now(), level: level, text: sentence, detail: detail, deed: true,
+	})
+}
+
+// refusal translates why a text field took nothing; it may be empty.
+func (d *desk) refusal(why string) string {
+	if why == "" {
+		return ""
+	}
+	return d.tr(why)
 }
 
 // notify tells the notifier that something can be drawn anew. It never blocks.
@@ -135,14 +175,5 @@ func (c *crew) idle() <-chan struct{} {
 	return ch
 }
 
-// readOnly says why nothing can be changed; empty when it can.
-func (d *desk) readOnly() string {
-	switch {
-	case d.opts.ReadOnly:
-		return "the context " + d.opts.Context + " is read-only"
-	case d.opts.Operator == nil:
-		return "no operator is connected"
-	default:
-		return ""
-	}
-}
+// language is what puts sentences into the operator's language.
+type language = *text.Language

@@ -41,6 +41,7 @@ type view[R any] struct {
 	took    time.Duration
 	missing []inspect.Missing
 	err     error // why the last read failed; the rows are then the last good ones
+	args    Args  // what the rows are about
 	index   map[string]int
 	digest  any // what the feed's digest made of the rows
 }
@@ -63,16 +64,18 @@ type query[R any] struct {
 // feed reads a source again and again, and arranges what it read.
 type feed[R any] struct {
 	d     *desk
-	load  func(ctx context.Context) (batch[R], error)
+	load  func(ctx context.Context, about Args) (batch[R], error)
 	id    func(*R) string
 	every time.Duration
 	// digest sums the rows up for what is drawn beside them; nil makes none.
 	digest func(items []*item[R], now time.Time) any
 
-	query atomic.Pointer[query[R]]
-	hold  atomic.Bool // keep the order of the rows that are shown
-	out   atomic.Pointer[view[R]]
-	poke  chan bool // true: read now; false: arrange anew
+	query  atomic.Pointer[query[R]]
+	about  atomic.Pointer[Args] // what to read; nil until it was said
+	hold   atomic.Bool          // keep the order of the rows that are shown
+	paused atomic.Bool          // read only when asked to
+	out    atomic.Pointer[view[R]]
+	poke   chan bool // true: read now; false: arrange anew
 
 	running sync.Mutex // held by run: a screen may be shown again before its old run has ended
 	last    []*item[R] // what was read last; only touched by run
@@ -80,7 +83,7 @@ type feed[R any] struct {
 }
 
 func newFeed[R any](d *desk, every time.Duration, id func(*R) string,
-	load func(ctx context.Context) (batch[R], error),
+	load func(ctx context.Context, about Args) (batch[R], error),
 ) *feed[R] {
 	f := &feed[R]{d: d, load: load, id: id, every: every, poke: make(chan bool, 4)}
 	f.out.Store(&view[R]{})
@@ -89,6 +92,9 @@ func newFeed[R any](d *desk, every time.Duration, id func(*R) string,
 
 // ask sets the query and has the rows arranged anew.
 func (f *feed[R]) ask(q query[R]) { f.query.Store(&q); f.wake(false) }
+
+// turn makes the feed read something else.
+func (f *feed[R]) turn(about Args) { f.about.Store(&about) }
 
 // refresh reads now.
 func (f *feed[R]) refresh() { f.wake(true) }
@@ -102,6 +108,7 @@ func (f *feed[R]) wake(read bool) {
 
 type loaded[R any] struct {
 	batch batch[R]
+	args  Args
 	err   error
 	at    time.Time
 	took  time.Duration
@@ -116,14 +123,14 @@ func (f *feed[R]) run(ctx context.Context) {
 	settle := time.NewTimer(filterWait)
 	defer next.Stop()
 	defer settle.Stop()
-	busy := false
+	busy, asked := false, true
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-next.C:
-			if !busy {
-				busy = true
+			if !busy && !f.paused.Load() || !busy && asked {
+				busy, asked = true, false
 				f.d.spawn(func() { results <- f.read(ctx) })
 			}
 		case got := <-results:
@@ -136,6 +143,7 @@ func (f *feed[R]) run(ctx context.Context) {
 			next.Reset(max(f.every, loadShare*got.took))
 		case read := <-f.poke:
 			if read {
+				asked = true
 				next.Reset(0)
 			} else {
 				settle.Reset(filterWait)
@@ -147,13 +155,20 @@ func (f *feed[R]) run(ctx context.Context) {
 }
 
 func (f *feed[R]) read(ctx context.Context) loaded[R] {
+	var about Args
+	if p := f.about.Load(); p != nil {
+		about = *p
+	}
 	start := f.d.now()
-	b, err := f.load(ctx)
+	b, err := f.load(ctx, about)
 	at := f.d.now()
-	return loaded[R]{b, err, at, at.Sub(start)}
+	return loaded[R]{b, about, err, at, at.Sub(start)}
 }
 
 func (f *feed[R]) take(got loaded[R]) {
+	if !got.args.equal(f.state.args) { // nothing of what was read before is about this
+		f.last, f.state = nil, view[R]{args: got.args}
+	}
 	f.state.err, f.state.missing = got.err, got.batch.missing
 	if got.err != nil {
 		return
@@ -176,7 +191,8 @@ func (f *feed[R]) publish() {
 	v := f.state
 	v.gen, v.total = q.gen, len(f.last)
 	prev := f.out.Load()
-	if f.hold.Load() && prev.gen == q.gen && len(prev.items) > 0 {
+	if f.hold.Load() && prev.gen == q.gen && len(prev.items) > 0 &&
+		prev.args.equal(v.args) {
 		v.items, v.held = f.keepOrder(prev.items, q)
 	} else {
 		v.items = f.arrange(q)

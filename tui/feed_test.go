@@ -42,7 +42,8 @@ func testDesk(t testing.TB, leases int) *desk {
 	now := time.Date(2026, 11, 30, 14, 0, 0, 0, time.UTC)
 	d := newDesk(ctx, Options{
 		Inspector: quietPorts{leases: manyLeases(leases, now)}, Environment: "test",
-		Now: func() time.Time { return now }, LeaseTTL: 30 * time.Second, Refresh: time.Hour,
+		Home: "leases",
+		Now:  func() time.Time { return now }, LeaseTTL: 30 * time.Second, Refresh: time.Hour,
 	})
 	t.Cleanup(func() {
 		cancel()
@@ -126,7 +127,7 @@ func shown(t testing.TB, n, w, h int) *root {
 	r := newRoot(d)
 	r.Init()
 	r.update(tea.WindowSizeMsg{Width: w, Height: h})
-	s := r.screens[0].(*leasesScreen)
+	s := r.screen().(*leaseList)
 	for len(s.shown.items) != n {
 		<-d.dirty
 		r.update(dataMsg{})
@@ -161,7 +162,7 @@ func BenchmarkView100kLeases(b *testing.B) {
 	r := shown(b, 100_000, 200, 60)
 	b.ReportAllocs()
 	for b.Loop() {
-		r.screens[0].(*leasesScreen).table.Move(1)
+		r.screen().(*leaseList).table.Move(1)
 		_ = r.View()
 	}
 }
@@ -176,7 +177,7 @@ func BenchmarkUpdateKey100kLeases(b *testing.B) {
 
 func BenchmarkUpdateSnapshot100kLeases(b *testing.B) {
 	r := shown(b, 100_000, 200, 60)
-	s := r.screens[0].(*leasesScreen)
+	s := r.screen().(*leaseList)
 	s.table.Move(90_000)
 	views := [2]*view[inspect.Lease]{}
 	for i := range views {

@@ -5,6 +5,7 @@ import (
 
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
+	"rewardctl/tui/text"
 
 	"github.com/charmbracelet/bubbles/key"
 	"github.com/charmbracelet/bubbles/textinput"
@@ -43,7 +44,8 @@ func (f *field) set(value string) {
 // update edits and reports whether the text changed. A refusal says why nothing was taken.
 func (f *field) update(msg tea.KeyMsg, fast bool) (changed bool, refusal string) {
 	if f.strict && (fast || len(msg.Runes) > 1) && len(msg.Runes) > 0 {
-		return false, "type the confirmation by hand: keys that arrive together are not taken"
+		return false, text.N("type the confirmation by hand: keys that arrive together are not " +
+			"taken")
 	}
 	if len(msg.Runes) > 0 {
 		msg.Runes = []rune(safetext.Cell(string(msg.Runes)))
@@ -54,11 +56,11 @@ func (f *field) update(msg tea.KeyMsg, fast bool) (changed bool, refusal string)
 }
 
 // paste inserts text up to its first line end.
-func (f *field) paste(text string) (changed bool, refusal string) {
+func (f *field) paste(pasted string) (changed bool, refusal string) {
 	if f.strict {
-		return false, "type the confirmation by hand: pasted text is not taken"
+		return false, text.N("type the confirmation by hand: pasted text is not taken")
 	}
-	return f.update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(firstLine(text))}, false)
+	return f.update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(firstLine(pasted))}, false)
 }
 
 // view draws the field at exactly w columns. The text cursor is always visible.

@@ -8,7 +8,12 @@ import (
 
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
+
+	"github.com/charmbracelet/lipgloss"
 )
+
+// bodyAt is the line of the screen on which the body begins.
+const bodyAt = 4
 
 // frameLines is what the frame takes of the screen: banner, tabs, crumb, rule above the body;
 // rule, message, footer below.
@@ -39,27 +44,25 @@ func (r *root) View() (out string) {
 	return out
 }
 
+// tooSmall says in the middle of the screen that it is too small.
 func (r *root) tooSmall() []string {
-	text := fmt.Sprintf("too small: need %d%s%d, have %d%s%d", widthMin, "x", heightMin, r.w, "x",
-		r.h)
-	lines := make([]string, r.h)
-	for i := range lines {
-		lines[i] = safetext.Spaces(r.w)
+	words := r.d.tr("too small: need %dx%d, have %dx%d", widthMin, heightMin, r.w, r.h)
+	part := strings.Join(safetext.Wrap(words, r.w), "\n")
+	lines := strings.Split(lipgloss.Place(r.w, r.h, lipgloss.Left, lipgloss.Center, part), "\n")
+	for len(lines) < r.h {
+		lines = append(lines, "")
 	}
-	at := 0
-	for i, part := range safetext.Wrap(text, r.w) {
-		if at = (r.h-1)/2 + i; at < r.h {
-			lines[at] = safetext.Fit(part, r.w, "")
-		}
+	for i := range lines[:r.h] {
+		lines[i] = safetext.Fit(lines[i], r.w, "")
 	}
-	return lines
+	return lines[:r.h]
 }
 
 func (r *root) frame() []string {
 	t := r.d.theme
 	rule := t.Text(paint.Muted, strings.Repeat(t.Glyphs.Rule, r.w))
 	lines := make([]string, 0, r.h)
-	lines = append(lines, r.banner(), r.tabs(), r.crumb(), rule)
+	lines = append(lines, r.banner(), r.tabLine(), r.crumb(), rule)
 	body := strings.Split(r.screen().View(r.w, r.h-frameLines), "\n")
 	for i := range r.h - frameLines {
 		line := ""
@@ -91,10 +94,7 @@ func (r *root) banner() string {
 	o, t := r.d.opts, r.d.theme
 	word := " " + safetext.Cell(strings.ToUpper(o.Environment)) + " "
 	sep := " " + t.Glyphs.Bar + " "
-	write := "writes ask first"
-	if why := r.d.readOnly(); why != "" {
-		write = "READ-ONLY"
-	}
+	write := safetext.Cell(r.d.writeWord())
 	left := word
 	for _, part := range []string{safetext.Cell(o.Context), safetext.Cell(o.User), write} {
 		if part != "" {
@@ -112,7 +112,7 @@ func (r *root) healthText() string {
 		case !b.known:
 			return name + " " + r.d.theme.Glyphs.Hollow
 		case b.down:
-			return name + " DOWN"
+			return name + " " + r.d.tr("DOWN")
 		default:
 			return name + " " + r.d.theme.Glyphs.Dot
 		}
@@ -129,41 +129,67 @@ func (r *root) age() string {
 	s := r.screen().Seen()
 	switch {
 	case s.at.IsZero() && s.problem != "":
-		return "nothing read"
+		return r.d.tr("nothing read")
 	case s.at.IsZero() && s.live:
-		return "reading" + r.d.theme.Glyphs.Ellipsis
+		return r.d.tr("reading") + r.d.theme.Glyphs.Ellipsis
 	case s.at.IsZero():
 		return ""
 	}
 	age := max(r.d.now().Sub(s.at), 0)
-	text := fmt.Sprintf("%.1fs ago", age.Seconds())
+	ago := r.d.tr("%.1fs ago", age.Seconds())
 	if age >= time.Minute {
-		text = brief(age) + " ago"
+		ago = r.d.tr("%s ago", brief(age))
 	}
 	if s.problem != "" {
-		return "STALE " + text
+		return r.d.tr("STALE %s", ago)
 	}
-	return text
+	return ago
 }
 
-func (r *root) tabs() string {
+// tabLine draws the tabs, tighter when there is little room, and the job that runs.
+func (r *root) tabLine() string {
 	t := r.d.theme
+	right := ""
+	if j := r.d.jobs.shown(); j != nil {
+		right = " " + safetext.Cell(j.name+" "+orEllipsis(j.progress(), t)) + " "
+		right = safetext.Cut(right, r.w/3, t.Glyphs.Ellipsis)
+	}
+	left, width := r.drawTabs(false)
+	if width+safetext.Width(right) > r.w {
+		left, _ = r.drawTabs(true)
+	}
+	return spread(left, t.Text(paint.Warn, right), r.w, t.Glyphs.Ellipsis)
+}
+
+func orEllipsis(words string, t *paint.Theme) string {
+	if words == "" {
+		return t.Glyphs.Ellipsis
+	}
+	return words
+}
+
+func (r *root) drawTabs(tight bool) (line string, width int) {
+	t, here := r.d.theme, r.standing()
 	var b strings.Builder
 	b.WriteString(" ")
-	for i, s := range r.screens {
-		text := fmt.Sprintf("%d %s", i+1, s.Title())
-		if i == r.cur {
-			b.WriteString(t.Text(paint.ButtonFocus, "["+text+"]"))
+	width = 1
+	for _, tab := range r.tabs() {
+		words := tab.digit + " " + r.d.tr(tab.Title())
+		pad := " "
+		if tight {
+			words, pad = tab.digit+r.d.tr(tab.Title()), ""
+		}
+		if tab.ID() == here {
+			words = "[" + words + "]"
+			b.WriteString(t.Text(paint.ButtonFocus, words))
 		} else {
-			b.WriteString(t.Text(paint.Muted, " "+text+" "))
+			words = pad + words + pad
+			b.WriteString(t.Text(paint.Muted, words))
 		}
 		b.WriteString(" ")
+		width += safetext.Width(words) + 1
 	}
-	right := ""
-	if j := r.d.jobs.changing(); j != nil {
-		right = j.name + " " + t.Glyphs.Ellipsis + " "
-	}
-	return spread(b.String(), t.Text(paint.Warn, right), r.w, t.Glyphs.Ellipsis)
+	return b.String(), width
 }
 
 func (r *root) crumb() string {
@@ -171,7 +197,8 @@ func (r *root) crumb() string {
 	c := r.screen().Crumb()
 	left := " " + t.Text(paint.Strong, c.path)
 	if c.filter != "" {
-		left += t.Text(paint.Muted, "  filter ") + t.Text(paint.Warn, safetext.Cell(c.filter))
+		left += t.Text(paint.Muted, "  "+r.d.tr("filter")+" ") +
+			t.Text(paint.Warn, safetext.Cell(c.filter))
 	}
 	return spread(left, t.Text(paint.Muted, c.counts)+" ", r.w, t.Glyphs.Ellipsis)
 }
@@ -192,7 +219,7 @@ func (r *root) messageLine() string {
 		sign, role = t.Glyphs.Warning, paint.Warn
 	case Erred:
 		sign, role = t.Glyphs.Wrong, paint.Bad
-		tail = "  ! details  esc"
+		tail = r.d.tr("  ! details  esc")
 	case Info:
 	}
 	tail = " " + m.at.Format("15:04:05") + tail + " "
@@ -205,7 +232,7 @@ func (r *root) footer() string {
 	t := r.d.theme
 	list := r.bindings()
 	if r.top() == nil && !r.prompt.open {
-		list = append(append([]Binding(nil), r.screen().Bindings()...), r.global()...)
+		list = append(r.screenKeys(), r.globalKeys()...)
 	}
 	typing := r.layer().Typing()
 	if typing && r.top() == nil && !r.prompt.open {
@@ -219,7 +246,7 @@ func (r *root) footer() string {
 			continue
 		}
 		label := bind.label()
-		help := bind.Help
+		help := r.d.tr(bind.Help)
 		ok, _ := bind.enabled()
 		if !ok {
 			help = "(" + help + ")"

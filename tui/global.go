@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strconv"
-
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -19,14 +17,31 @@ func (r *root) always() []Binding {
 // global lists what works on every screen.
 func (r *root) global() []Binding {
 	list := r.always()
-	for i, s := range r.screens {
+	for _, t := range r.tabs() {
 		list = append(list, Binding{
-			Keys: []string{strconv.Itoa(i + 1), "alt+" + strconv.Itoa(i+1)}, Help: s.Title(),
-			Quiet:  true,
-			Action: func() tea.Cmd { return r.goTo(s.ID(), nil) },
+			Keys: []string{t.digit, "alt+" + t.digit}, Help: t.Title(), Quiet: true,
+			Action: func() tea.Cmd { return r.goTo(t.ID(), nil) },
 		})
 	}
+	list = append(list, r.asking()...)
+	list = append(list, r.travel()...)
 	return append(list, []Binding{
+		{Keys: []string{"A"}, Help: "arm", Quiet: true, Enabled: r.d.canArm, Action: r.d.arm},
+		{Keys: []string{"!"}, Help: "last error", Quiet: true, Action: r.showError},
+		{Keys: []string{"L"}, Help: "messages", Quiet: true, Action: r.showLog},
+		{Keys: []string{"m"}, Help: "mouse on or off", Quiet: true, Action: r.toggleMouse},
+		{Keys: []string{"x"}, Help: "stop a job", Quiet: true, Enabled: r.hasJob, Action: r.stopJob},
+		{Keys: []string{"ctrl+z"}, Help: "suspend", Quiet: true, Action: func() tea.Cmd {
+			return tea.Suspend
+		}},
+		{Keys: []string{"q"}, Help: "quit", Dangerous: true, Action: r.askQuit},
+		{Keys: []string{"esc"}, Help: "up one level", Quiet: true, Action: r.escape},
+	}...)
+}
+
+// asking are the ways to say what one wants.
+func (r *root) asking() []Binding {
+	return []Binding{
 		{Keys: []string{":"}, Help: "command", Action: func() tea.Cmd {
 			r.prompt.start(promptCommand, "")
 			return nil
@@ -44,20 +59,22 @@ func (r *root) global() []Binding {
 				return nil
 			},
 		},
-		{Keys: []string{"-"}, Help: "screen before", Quiet: true, Action: r.goBack},
-		{Keys: []string{"!"}, Help: "last error", Quiet: true, Action: r.showError},
-		{Keys: []string{"L"}, Help: "messages", Quiet: true, Action: r.showLog},
-		{Keys: []string{"ctrl+z"}, Help: "suspend", Quiet: true, Action: func() tea.Cmd {
-			return tea.Suspend
-		}},
-		{Keys: []string{"q"}, Help: "quit", Dangerous: true, Action: r.askQuit},
-		{Keys: []string{"esc"}, Help: "up one level", Quiet: true, Action: r.escape},
-	}...)
+		{Keys: []string{"ctrl+p"}, Help: "palette", Quiet: true, Action: r.palette},
+	}
+}
+
+// travel are the ways through the screens.
+func (r *root) travel() []Binding {
+	return []Binding{
+		{Keys: []string{"-"}, Help: "last screen", Quiet: true, Action: r.goLast},
+		{Keys: []string{"["}, Help: "back", Quiet: true, Action: r.goBack},
+		{Keys: []string{"]"}, Help: "forward", Quiet: true, Action: r.goAhead},
+	}
 }
 
 func (r *root) canFilter() (bool, string) {
 	if _, ok := r.screen().(filterer); !ok {
-		return false, "this screen has no rows to filter"
+		return false, r.d.tr("this screen has no rows to filter")
 	}
 	return true, ""
 }
@@ -80,14 +97,47 @@ func (r *root) escape() tea.Cmd {
 	return nil
 }
 
+func (r *root) toggleMouse() tea.Cmd {
+	if r.mouse = !r.mouse; r.mouse {
+		r.d.say(Info, r.d.tr("mouse on: the wheel scrolls, a click selects; m gives it back"))
+		return tea.EnableMouseCellMotion
+	}
+	r.d.say(Info, r.d.tr("mouse off: the terminal selects text again"))
+	return tea.DisableMouse
+}
+
+func (r *root) hasJob() (bool, string) {
+	if r.d.jobs.stoppable() == nil {
+		return false, r.d.tr("no job runs")
+	}
+	return true, ""
+}
+
+// stopJob ends the job that runs, after a question when it was at work for a while.
+func (r *root) stopJob() tea.Cmd {
+	const long = 10 // seconds
+	j := r.d.jobs.stoppable()
+	if r.d.now().Sub(j.started).Seconds() < long {
+		j.stop()
+		return nil
+	}
+	return openPicker(r.d, r.d.tr("stop %s?", j.name), []choice{
+		{label: r.d.tr("let it run"), run: func() tea.Cmd { return nil }},
+		{label: r.d.tr("stop it"), note: brief(r.d.now().Sub(j.started)), run: func() tea.Cmd {
+			j.stop()
+			return nil
+		}},
+	})
+}
+
 func (r *root) showError() tea.Cmd {
 	m := r.d.messages.lastError()
 	if m == nil {
-		r.d.say(Info, "no error so far")
+		r.d.say(Info, r.d.tr("no error so far"))
 		return nil
 	}
 	lines := append([]string{m.at.Format("15:04:05") + "  " + m.text, ""}, m.detail...)
-	r.open(newPage(r, "last error", lines), false)
+	r.open(newPage(r, r.d.tr("last error"), lines), false)
 	return nil
 }
 
@@ -98,8 +148,38 @@ func (r *root) showLog() tea.Cmd {
 		lines = append(lines, log[i].at.Format("15:04:05")+"  "+log[i].text)
 	}
 	if len(lines) == 0 {
-		lines = []string{"no messages yet"}
+		lines = []string{r.d.tr("no messages yet")}
 	}
-	r.open(newPage(r, "messages, newest first", lines), false)
+	r.open(newPage(r, r.d.tr("messages, newest first"), lines), false)
 	return nil
+}
+
+// palette lists everything that can be done here and everywhere, to be found by typing.
+func (r *root) palette() tea.Cmd {
+	d := r.d
+	var choices []choice
+	for _, b := range append(r.screenKeys(), r.globalKeys()...) {
+		if b.Action == nil || b.name() == "palette" {
+			continue
+		}
+		c := choice{label: d.tr(b.Help), note: b.label(), run: func() tea.Cmd {
+			return r.invoke(b, false)
+		}}
+		if b.Changes {
+			c.label += " " + d.tr("(changes something; asks first)")
+		}
+		if ok, why := b.enabled(); !ok {
+			c.off = why
+		}
+		choices = append(choices, c)
+	}
+	for _, c := range r.prompt.commands() {
+		choices = append(choices, choice{
+			label: ":" + c.usage, note: d.tr(c.help), run: func() tea.Cmd {
+				r.prompt.start(promptCommand, commandWords(c.words))
+				return nil
+			},
+		})
+	}
+	return openPicker(d, d.tr("what do you want to do?"), choices)
 }

@@ -182,7 +182,7 @@ func (s *grantScreen) look() tea.Cmd {
 		return nil
 	}
 	seq := s.seq
-	j, cmd := s.d.start(s.ctx, "preview", false, readLimit,
+	j, cmd := s.d.start(s.ctx, s.d.tr("preview"), false, readLimit,
 		func(ctx context.Context, _ *job) tea.Msg {
 			p, err := s.d.opts.Operator.PreviewGrant(ctx, req)
 			return previewMsg{seq, p, err}
@@ -201,9 +201,9 @@ func (s *grantScreen) ready() (bool, string) {
 	}
 	switch {
 	case s.forSeq != s.seq:
-		return false, "the preview is not there yet"
+		return false, s.d.tr("the preview is not there yet")
 	case s.err != nil:
-		return false, "there is no preview: " + s.err.Error()
+		return false, s.d.tr("there is no preview: %s", s.err)
 	}
 	return true, ""
 }
@@ -284,10 +284,10 @@ func (s *grantScreen) Bindings() []Binding {
 			Keys: []string{"ctrl+y"}, Help: "copy command", Enabled: s.complete,
 			Action: func() tea.Cmd {
 				req, _ := s.request()
-				return s.d.clip("the command", repair.CommandLine(newGrant(s.d, req).CLI()))
+				return s.d.clip(s.d.tr("the command"), repair.CommandLine(newGrant(s.d, req).CLI()))
 			},
 		},
-		{Keys: []string{"ctrl+p"}, Help: "player", Quiet: true, Action: func() tea.Cmd {
+		{Keys: []string{"ctrl+g"}, Help: "player", Quiet: true, Action: func() tea.Cmd {
 			return s.d.root.goTo(ScreenPlayer, Args{"player": s.fields[inPlayer].value()})
 		}},
 	}
@@ -301,7 +301,9 @@ func (s *grantScreen) complete() (bool, string) {
 }
 
 // Crumb says what the form is for.
-func (s *grantScreen) Crumb() crumb { return crumb{path: "Grant › one by hand"} }
+func (s *grantScreen) Crumb() crumb {
+	return crumb{path: s.d.tr("Grant") + " › " + s.d.tr("one by hand")}
+}
 
 // Seen tells how old the preview is.
 func (s *grantScreen) Seen() seen { return s.seen }

@@ -20,15 +20,15 @@ func asRejection(err error) *grant.Rejection {
 	return &grant.Rejection{Field: "event id", Problem: err.Error(), WayOut: "correct the form"}
 }
 
-func formLabels() [inCount][2]string {
+func formLabels(tr func(string, ...any) string) [inCount][2]string {
 	return [inCount][2]string{
-		{"player", "who receives it"},
-		{"campaign", "such as season-2026-week-34"},
-		{"subject", "such as rank-3; may be empty"},
-		{"version", "1; 2 pays the same once more"},
-		{"kind", "such as gems"},
-		{"amount", "a whole number from 1"},
-		{"reason", "why, for the record"},
+		{tr("player"), tr("who receives it")},
+		{tr("campaign"), tr("such as season-2026-week-34")},
+		{tr("subject"), tr("such as rank-3; may be empty")},
+		{tr("version"), tr("1; 2 pays the same once more")},
+		{tr("kind"), tr("such as gems")},
+		{tr("amount"), tr("a whole number from 1")},
+		{tr("reason"), tr("why, for the record")},
 	}
 }
 
@@ -65,8 +65,8 @@ func (s *grantScreen) View(w, h int) string {
 func (s *grantScreen) formLines(w int) []string {
 	t := s.d.theme
 	const label = 11
-	lines := []string{t.Text(paint.Strong, "Grant by hand")}
-	for i, text := range formLabels() {
+	lines := []string{t.Text(paint.Strong, s.d.tr("Grant by hand"))}
+	for i, text := range formLabels(s.d.tr) {
 		focused := s.typing && s.focus == i
 		mark := " "
 		if focused {
@@ -77,7 +77,7 @@ func (s *grantScreen) formLines(w int) []string {
 		if !focused && s.fields[i].value() == "" {
 			hint := text[1]
 			if s.event != "" && (i == inCampaign || i == inSubject || i == inVersion) {
-				hint = "the event id is given as a whole"
+				hint = s.d.tr("the event id is given as a whole")
 			}
 			value = t.Text(paint.Field, safetext.Fit("", 1, "")) +
 				t.Text(paint.Muted, safetext.Fit(hint, width-1, t.Glyphs.Ellipsis))
@@ -87,32 +87,34 @@ func (s *grantScreen) formLines(w int) []string {
 	}
 	lines = append(lines, "")
 	if limit := s.d.opts.AmountMax; limit > 0 {
-		lines = append(lines, t.Text(paint.Muted, fmt.Sprintf("  limit of one grant: %d", limit)))
+		lines = append(lines, t.Text(paint.Muted, "  "+s.d.tr("limit of one grant: %d", limit)))
 	}
-	return append(lines,
-		t.Text(paint.Muted, "  ctrl+s asks before anything is granted."),
-		t.Text(paint.Muted, "  One event id is never paid twice: doing the"),
-		t.Text(paint.Muted, "  same again is safe."))
+	safe := s.d.tr("ctrl+s asks before anything is granted. One event id is never paid twice: doing " +
+		"the same again is safe.")
+	for _, part := range safetext.Wrap(safe, max(w-4, 8)) {
+		lines = append(lines, t.Text(paint.Muted, "  "+part))
+	}
+	return lines
 }
 
 // previewLines draws what would happen, computed by the same code that grants.
 func (s *grantScreen) previewLines(w int) []string {
 	t := s.d.theme
 	req, problem := s.request()
-	lines := []string{t.Text(paint.Strong, "Preview")}
+	lines := []string{t.Text(paint.Strong, s.d.tr("Preview"))}
 	if req.EventID != "" {
-		lines = append(lines, wrapped(t, "event id", req.EventID, paint.Accent, w)...)
+		lines = append(lines, wrapped(t, s.d.tr("event id"), req.EventID, paint.Accent, w)...)
 	}
 	switch {
 	case problem != nil:
 		text := problem.Field + " " + problem.Problem + "; " + problem.WayOut
-		return append(lines, wrapped(t, "not yet", text, paint.Warn, w)...)
+		return append(lines, wrapped(t, s.d.tr("not yet"), text, paint.Warn, w)...)
 	case s.d.opts.Operator == nil:
-		return append(lines, t.Text(paint.Warn, "read-only: no preview"))
+		return append(lines, t.Text(paint.Warn, s.d.tr("read-only: no preview")))
 	case s.forSeq != s.seq:
-		lines = append(lines, t.Text(paint.Muted, "looking"+t.Glyphs.Ellipsis))
+		lines = append(lines, t.Text(paint.Muted, s.d.tr("looking")+t.Glyphs.Ellipsis))
 	case s.err != nil:
-		lines = append(lines, wrapped(t, "not seen", s.err.Error(), paint.Bad, w)...)
+		lines = append(lines, wrapped(t, s.d.tr("not seen"), s.err.Error(), paint.Bad, w)...)
 	default:
 		lines = append(lines, s.answerLines(*s.preview, w)...)
 	}
@@ -125,28 +127,29 @@ func (s *grantScreen) previewLines(w int) []string {
 func (s *grantScreen) answerLines(p repair.GrantPreview, w int) []string {
 	t := s.d.theme
 	r := p.Result
-	lines := wrapped(t, "answer", "would be "+strings.ToUpper(r.Outcome.String())+". "+p.Note,
+	answer := s.d.tr("would be %s. %s", strings.ToUpper(r.Outcome.String()), p.Note)
+	lines := wrapped(t, s.d.tr("answer"), answer,
 		outcomeRole(r.Outcome), w)
-	for _, d := range differences(r) {
+	for _, d := range differences(s.d, r) {
 		lines = append(lines, wrapped(t, "", d, paint.Bad, w)...)
 	}
-	before := "no: this id is free"
+	before := s.d.tr("no: this id is free")
 	role := paint.Good
 	if r.Existing != nil && r.Existing.ID > 0 {
-		before, role = strings.Join(existing(r), ""), paint.Warn
+		before, role = strings.Join(existing(s.d, r), ""), paint.Warn
 	}
-	lines = append(lines, wrapped(t, "granted", before, role, w)...)
+	lines = append(lines, wrapped(t, s.d.tr("granted"), before, role, w)...)
 	if p.ClaimStatus != "" {
-		lines = append(lines, pair(t, "claim", p.ClaimStatus, paint.Plain))
+		lines = append(lines, pair(t, s.d.tr("claim"), p.ClaimStatus, paint.Plain))
 	}
 	balance := strconv.FormatInt(p.BalanceBefore, 10) + " " + p.Request.Kind
 	if p.BalanceAfter != p.BalanceBefore {
 		balance = fmt.Sprintf("%d %s %d %s (%+d)", p.BalanceBefore, t.Glyphs.Arrow, p.BalanceAfter,
 			p.Request.Kind, p.BalanceAfter-p.BalanceBefore)
 	}
-	lines = append(lines, pair(t, "balance", balance, paint.Strong))
-	lines = append(lines, wrapped(t, "lease", holderWords(p.Holder), paint.Plain, w)...)
-	lines = append(lines, wrapped(t, "fence", fenceWords(p.Fence), paint.Plain, w)...)
+	lines = append(lines, pair(t, s.d.tr("balance"), balance, paint.Strong))
+	lines = append(lines, wrapped(t, s.d.tr("lease"), holderWords(s.d, p.Holder), paint.Plain, w)...)
+	lines = append(lines, wrapped(t, s.d.tr("fence"), fenceWords(s.d, p.Fence), paint.Plain, w)...)
 	for _, warning := range p.Warnings {
 		lines = append(lines, wrapped(t, t.Glyphs.Warning, warning, paint.Warn, w)...)
 	}

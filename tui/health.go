@@ -19,6 +19,7 @@ type backend struct {
 	known bool
 	down  bool
 	why   string
+	took  time.Duration // of the last small question; 0 when none was measured
 }
 
 func (h *health) backend(b grant.Backend) *backend {
@@ -28,12 +29,15 @@ func (h *health) backend(b grant.Backend) *backend {
 	return &h.postgres
 }
 
-// read records an answer: what is missing was down, the rest answered.
-func (h *health) read(missing []inspect.Missing, took time.Duration) {
-	h.redis, h.postgres, h.took = backend{known: true}, backend{known: true}, took
+// read records an answer of some servers: what is missing was down, the rest answered.
+func (h *health) read(missing []inspect.Missing, took time.Duration, servers []grant.Backend) {
+	for _, s := range servers {
+		*h.backend(s) = backend{known: true}
+	}
+	h.took = took
 	for _, m := range missing {
 		b := h.backend(m.Backend)
-		b.down = true
+		b.known, b.down = true, true
 		if m.Err != nil {
 			b.why = m.Err.Error()
 		}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -14,6 +15,19 @@ type job struct {
 	started time.Time
 	cancel  context.CancelFunc
 	done    bool
+	long    bool // it can be stopped by hand, and says how far it is
+	told    atomic.Pointer[string]
+}
+
+// tell says how far the job is. It may be called from anywhere.
+func (j *job) tell(progress string) { j.told.Store(&progress) }
+
+// progress returns what was told last.
+func (j *job) progress() string {
+	if p := j.told.Load(); p != nil {
+		return *p
+	}
+	return ""
 }
 
 // stop cancels the job. Its result, if it still comes, is dropped by whoever asked.
@@ -40,6 +54,24 @@ func (j *jobs) changing() *job {
 	for _, have := range j.running {
 		if have.changes {
 			return have
+		}
+	}
+	return nil
+}
+
+// shown returns the job to show: one that changes something, else one that takes long, or nil.
+func (j *jobs) shown() *job {
+	if changing := j.changing(); changing != nil {
+		return changing
+	}
+	return j.stoppable()
+}
+
+// stoppable returns the newest job that says how far it is, or nil.
+func (j *jobs) stoppable() *job {
+	for i := len(j.running) - 1; i >= 0; i-- {
+		if j.running[i].long {
+			return j.running[i]
 		}
 	}
 	return nil

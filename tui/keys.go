@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rewardctl/tui/safetext"
+	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -32,7 +33,7 @@ type noTyping struct{}
 func (noTyping) Typing() bool                  { return false }
 func (noTyping) Type(tea.KeyMsg, bool) tea.Cmd { return nil }
 func (noTyping) Paste(string) (tea.Cmd, string) {
-	return nil, "paste ignored: no text field has the keys"
+	return nil, text.N("paste ignored: no text field has the keys")
 }
 
 // keyState is what the dispatcher remembers between keys.
@@ -79,15 +80,15 @@ func (r *root) layer() typist {
 	return r.screen()
 }
 
-func (r *root) paste(text string) tea.Cmd {
+func (r *root) paste(pasted string) tea.Cmd {
 	layer := r.layer()
 	if !layer.Typing() {
-		r.d.say(Warned, "paste ignored: no text field has the keys")
+		r.d.say(Warned, r.d.tr("paste ignored: no text field has the keys"))
 		return nil
 	}
-	cmd, refusal := layer.Paste(text)
+	cmd, refusal := layer.Paste(pasted)
 	if refusal != "" {
-		r.d.say(Warned, refusal)
+		r.d.say(Warned, r.d.refusal(refusal))
 	}
 	return cmd
 }
@@ -123,7 +124,7 @@ func (r *root) oneByOne(runes []rune) tea.Cmd {
 		cmds = append(cmds, r.press(single(c), true))
 		moved := len(r.modals) != depth || r.prompt.open || r.cur != screen || r.layer().Typing()
 		if moved && i < len(runes)-1 {
-			r.d.say(Warned, "keys arrived together: the rest was dropped")
+			r.d.say(Warned, r.d.tr("keys arrived together: the rest was dropped"))
 			break
 		}
 	}
@@ -140,18 +141,24 @@ func (r *root) press(msg tea.KeyMsg, fast bool) tea.Cmd {
 	if b == nil {
 		return nil
 	}
+	return r.invoke(*b, fast)
+}
+
+// invoke does what a binding means, or says why not.
+func (r *root) invoke(b Binding, fast bool) tea.Cmd {
+	d := r.d
 	if ok, reason := b.enabled(); !ok {
-		r.d.say(Warned, b.Help+": "+reason)
+		d.say(Warned, d.tr(b.Help)+": "+reason)
 		return nil
 	}
 	if b.Dangerous {
 		if fast {
-			r.d.say(Warned, b.Help+": keys arrived together; press "+b.label()+" again")
+			d.say(Warned, d.tr("%s: keys arrived together; press %s again", d.tr(b.Help), b.label()))
 			return nil
 		}
 		return r.hold(b.Action)
 	}
-	r.d.messages.acknowledge()
+	d.messages.acknowledge()
 	if b.Move != nil {
 		return b.Move(1)
 	}
@@ -166,7 +173,7 @@ func (r *root) hold(action func() tea.Cmd) tea.Cmd {
 
 func (r *root) held(msg heldMsg) tea.Cmd {
 	if msg.seq != r.keys.seq {
-		r.d.say(Warned, "keys arrived together: nothing was started")
+		r.d.say(Warned, r.d.tr("keys arrived together: nothing was started"))
 		return nil
 	}
 	return msg.action()
@@ -180,7 +187,15 @@ func (r *root) bindings() []Binding {
 	if r.prompt.open {
 		return append(r.prompt.Bindings(), r.always()...)
 	}
-	return append(r.global(), r.screen().Bindings()...)
+	return append(r.globalKeys(), r.screenKeys()...)
+}
+
+// globalKeys are the bindings of all screens with the keys that the operator wants.
+func (r *root) globalKeys() []Binding { return r.d.keymap.apply(globalLayer, r.global()) }
+
+// screenKeys are the bindings of the screen with the keys that the operator wants.
+func (r *root) screenKeys() []Binding {
+	return r.d.keymap.apply(string(r.screen().ID()), r.screen().Bindings())
 }
 
 func single(c rune) tea.KeyMsg {
@@ -216,12 +231,12 @@ func editing(msg tea.KeyMsg) bool {
 }
 
 // firstLine returns pasted text up to its first line end, made safe for a text field.
-func firstLine(text string) string {
-	for i, c := range text {
+func firstLine(pasted string) string {
+	for i, c := range pasted {
 		if c == '\n' || c == '\r' {
-			text = text[:i]
+			pasted = pasted[:i]
 			break
 		}
 	}
-	return safetext.Cell(text)
+	return safetext.Cell(pasted)
 }

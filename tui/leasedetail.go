@@ -38,15 +38,15 @@ func wrapped(t *paint.Theme, label, value string, role paint.Role, w int) []stri
 // leaseVerdict writes the verdict on a lease with its evidence.
 func leaseVerdict(d *desk, it *leaseItem, w int) []string {
 	t, l := d.theme, it.row
-	state := stateGlyph(t.Glyphs, l.Verdict.State) + " " + stateWords(l.Verdict)
+	state := stateGlyph(t.Glyphs, l.Verdict.State) + " " + stateWords(d.lang, l.Verdict)
 	role := stateRole(l.Verdict.State)
 	if it.gone {
-		state, role = t.Glyphs.Hollow+" gone; this is how it was", paint.Muted
+		state, role = t.Glyphs.Hollow+" "+d.tr("gone; this is how it was"), paint.Muted
 	}
 	lines := []string{t.Text(paint.Strong, safetext.Cut(safetext.Cell(l.Resource), w,
-		t.Glyphs.Ellipsis)), pair(t, "verdict", state, role)}
+		t.Glyphs.Ellipsis)), pair(t, d.tr("verdict"), state, role)}
 	for _, also := range l.Verdict.Also {
-		lines = append(lines, pair(t, "", "also "+stateWords(inspect.Verdict{State: also}),
+		lines = append(lines, pair(t, "", d.tr("also")+" "+stateWord(d.lang, also),
 			stateRole(also)))
 	}
 	for _, e := range l.Verdict.Evidence {
@@ -60,25 +60,25 @@ func leaseIdentity(d *desk, it *leaseItem, w int) []string {
 	t, l := d.theme, it.row
 	left := leftNow(l, d.now())
 	share := heat(t.Glyphs, l, left, d.opts.LeaseTTL)
-	lines := []string{pair(t, "left", leftText(l, left)+"  "+share, leftRole(l, left))}
+	lines := []string{pair(t, d.tr("left"), leftText(d.lang, l, left)+"  "+share, leftRole(l, left))}
 	if l.Foreign != "" {
-		lines = append(lines, pair(t, "foreign", l.Foreign, paint.Warn))
+		lines = append(lines, pair(t, d.tr("foreign"), l.Foreign, paint.Warn))
 	} else {
-		lines = append(lines, pair(t, "token", tokenText(l.Token), paint.Plain))
-		lines = append(lines, wrapped(t, "owner", l.Owner, paint.Plain, w)...)
+		lines = append(lines, pair(t, d.tr("token"), tokenText(l.Token), paint.Plain))
+		lines = append(lines, wrapped(t, d.tr("owner"), l.Owner, paint.Plain, w)...)
 	}
 	if l.Fence != nil {
-		lines = append(lines, wrapped(t, "fence", fmt.Sprintf("%d by %s", l.Fence.Token,
-			l.Fence.Owner), paint.Plain, w)...)
+		words := d.tr("%d by %s", l.Fence.Token, l.Fence.Owner)
+		lines = append(lines, wrapped(t, d.tr("fence"), words, paint.Plain, w)...)
 	}
 	if l.Claims != nil {
-		text := fmt.Sprintf("%d pending, %d processing", l.Claims.Pending, l.Claims.Processing)
-		lines = append(lines, pair(t, "due", text, paint.Plain))
+		text := d.tr("%d pending, %d processing", l.Claims.Pending, l.Claims.Processing)
+		lines = append(lines, pair(t, d.tr("due"), text, paint.Plain))
 	}
 	if l.Value == "" {
 		return lines
 	}
-	return append(lines, wrapped(t, "value", l.Value, paint.Muted, w)...)
+	return append(lines, wrapped(t, d.tr("value"), l.Value, paint.Muted, w)...)
 }
 
 // leaseDetailMsg brings what the servers know about one resource.
@@ -94,18 +94,17 @@ type historyPage struct {
 	job *job
 }
 
-// openHistory reads and shows the history of the lease under the cursor.
-func (s *leasesScreen) openHistory() tea.Cmd {
-	resource := s.selected().row.Resource
-	p := &historyPage{d: s.d}
-	p.page = *newPage(s.d.root, resource, []string{"reading" + s.d.theme.Glyphs.Ellipsis})
-	j, cmd := s.d.start(s.d.ctx, "reading "+resource, false, readLimit,
+// openHistory reads and shows the history of a resource.
+func openHistory(d *desk, resource string) tea.Cmd {
+	p := &historyPage{d: d}
+	p.page = *newPage(d.root, resource, []string{d.tr("reading") + d.theme.Glyphs.Ellipsis})
+	j, cmd := d.start(d.ctx, d.tr("reading %s", resource), false, readLimit,
 		func(ctx context.Context, _ *job) tea.Msg {
-			detail, err := s.d.opts.Inspector.Lease(ctx, resource)
+			detail, err := d.opts.Inspector.Lease(ctx, resource)
 			return leaseDetailMsg{detail, err}
 		})
 	p.job = j
-	s.d.root.open(p, false)
+	d.root.open(p, false)
 	return cmd
 }
 
@@ -134,53 +133,49 @@ func (p *historyPage) Update(msg tea.Msg) tea.Cmd {
 	}
 	if got.err != nil {
 		p.d.health.failed(got.err)
-		p.text = safetext.Lines("not read: " + got.err.Error())
+		p.text = safetext.Lines(p.d.tr("not read: %s", got.err))
 		return nil
 	}
-	p.text = historyText(got.detail)
+	p.text = historyText(p.d, got.detail)
 	return nil
 }
 
-func historyText(detail inspect.LeaseDetail) []string {
-	var text []string
-	add := func(format string, args ...any) {
-		text = append(text, safetext.Lines(fmt.Sprintf(format, args...))...)
-	}
+func historyText(d *desk, detail inspect.LeaseDetail) []string {
+	var lines []string
+	put := func(words string) { lines = append(lines, safetext.Lines(words)...) }
 	if l := detail.Lease; l != nil {
-		add("held by   %s", l.Owner)
-		add("token     %d", l.Token)
-		add("verdict   %s", stateWords(l.Verdict))
+		put(d.tr("held by   %s", l.Owner))
+		put(d.tr("token     %d", l.Token))
+		put(d.tr("verdict   %s", stateWords(d.lang, l.Verdict)))
 	} else {
-		add("nobody holds it now")
+		put(d.tr("nobody holds it now"))
 	}
 	if f := detail.Fence; f != nil {
-		burned := ""
+		words := d.tr("fence     %d by %s since %s", f.Token, f.Owner, stamp(f.At))
 		if f.Burned {
-			burned = "  burned: its holder can never write again"
+			words += "  " + d.tr("burned: its holder can never write again")
 		}
-		add("fence     %d by %s since %s%s", f.Token, f.Owner, stamp(f.At), burned)
+		put(words)
 	}
 	if len(detail.Due) > 0 {
-		add("")
-		add("Rewards that are due")
+		put("\n" + d.tr("Rewards that are due"))
 	}
 	for _, c := range detail.Due {
-		add("  %-10s  %s  %d %s", c.Status, c.EventID, c.Amount, c.Kind)
+		put(fmt.Sprintf("  %-10s  %s  %d %s", c.Status, c.EventID, c.Amount, c.Kind))
 	}
-	add("")
-	add("History, newest first")
+	put("\n" + d.tr("History, newest first"))
 	for _, e := range detail.History {
 		owner, _, _ := strings.Cut(e.Owner, "#") // without the nonce: the token tells them apart
-		add("  %s  %-17s token %d, %s: %s", stamp(e.At), e.Event, e.Token, owner, e.Detail)
+		put(fmt.Sprintf("  %s  %-17s %s %d, %s: %s", stamp(e.At), e.Event, d.tr("token"), e.Token,
+			owner, e.Detail))
 	}
 	if len(detail.History) == 0 {
-		add("  nothing is recorded")
+		put("  " + d.tr("nothing is recorded"))
 	}
 	for _, m := range detail.Missing {
-		add("")
-		add("%s", m.String())
+		put("\n" + m.String())
 	}
-	return text
+	return lines
 }
 
 // stamp writes a server's time to the second; a dash when it is not known.

@@ -28,54 +28,62 @@ const (
 	colState    = "state"
 )
 
-func leaseColumns() []table.Column {
-	return []table.Column{
-		{Key: colResource, Title: "RESOURCE", Min: 20, Flex: 2, Max: 60},
-		{Key: colState, Title: "VERDICT", Min: 19, Flex: 1, Max: 21},
-		{Key: colLeft, Title: "LEFT", Min: 7, Right: true},
-		{Key: colHeat, Title: "TTL USED", Min: 10, NoSort: true, Priority: 2},
-		{Key: colOwner, Title: "OWNER", Min: 16, Flex: 4, Max: 44, Priority: 1},
-		{Key: colToken, Title: "TOKEN", Min: 8, Right: true, Priority: 1},
-		{Key: colFence, Title: "FENCE", Min: 8, Right: true, Priority: 4},
-		{Key: colClaims, Title: "DUE", Min: 5, Right: true, Priority: 5},
-	}
-}
-
-// leaseData shows a view of leases as they stand at a moment.
-type leaseData struct {
-	view *view[inspect.Lease]
-	now  time.Time
-	ttl  time.Duration
-	g    paint.Glyphs
-}
-
-func (d leaseData) Len() int           { return len(d.view.items) }
-func (d leaseData) ID(i int) string    { return d.view.items[i].id }
-func (d leaseData) Find(id string) int { return d.view.find(id) }
-
-func (d leaseData) Cells(i int, out []table.Cell) {
-	it := d.view.items[i]
-	l := it.row
-	left := leftNow(l, d.now)
-	role := stateRole(l.Verdict.State)
-	out[0] = table.Cell{Text: l.Resource}
-	out[1] = table.Cell{
-		Text: stateGlyph(d.g, l.Verdict.State) + " " + stateWords(l.Verdict),
-		Role: role,
-	}
-	out[2] = table.Cell{Text: leftText(l, left), Role: leftRole(l, left)}
-	out[3] = table.Cell{Text: heat(d.g, l, left, d.ttl), Role: leftRole(l, left)}
-	out[4] = table.Cell{Text: ownerShort(l)}
-	out[5] = table.Cell{Text: tokenText(l.Token)}
-	if l.Fence != nil {
-		out[6] = table.Cell{Text: strconv.FormatInt(l.Fence.Token, 10), Role: paint.Muted}
-	}
-	if l.Claims != nil {
-		out[7] = table.Cell{Text: claimsText(l.Claims), Role: paint.Muted}
-	}
-	if it.gone {
-		out[1] = table.Cell{Text: d.g.Hollow + " gone", Role: paint.Muted}
-		out[2], out[3] = table.Cell{Text: d.g.Dash, Role: paint.Muted}, table.Cell{}
+func leaseColumns(d *desk) []column[inspect.Lease] {
+	g, ttl, lang := d.theme.Glyphs, d.opts.LeaseTTL, d.lang
+	type row = inspect.Lease
+	cell := func(text string, role paint.Role) table.Cell { return table.Cell{Text: text, Role: role} }
+	return []column[row]{
+		{
+			table.Column{Key: colResource, Title: "RESOURCE", Min: 20, Flex: 2, Max: 60},
+			func(l *row, _ time.Time) table.Cell { return cell(l.Resource, paint.Plain) },
+			func(a, b *row) int { return cmp.Compare(a.Resource, b.Resource) },
+		},
+		{
+			table.Column{Key: colState, Title: "VERDICT", Min: 19, Flex: 1, Max: 21},
+			func(l *row, _ time.Time) table.Cell {
+				return cell(stateGlyph(g, l.Verdict.State)+" "+stateWords(lang, l.Verdict),
+					stateRole(l.Verdict.State))
+			},
+			func(a, b *row) int {
+				return cmp.Compare(stateRank(a.Verdict.State), stateRank(b.Verdict.State))
+			},
+		},
+		{
+			table.Column{Key: colLeft, Title: "LEFT", Min: 7, Right: true},
+			func(l *row, now time.Time) table.Cell {
+				left := leftNow(l, now)
+				return cell(leftText(lang, l, left), leftRole(l, left))
+			},
+			compareLeft,
+		},
+		{
+			table.Column{Key: colHeat, Title: "TTL USED", Min: 10, Priority: 2},
+			func(l *row, now time.Time) table.Cell {
+				left := leftNow(l, now)
+				return cell(heat(g, l, left, ttl), leftRole(l, left))
+			},
+			nil,
+		},
+		{
+			table.Column{Key: colOwner, Title: "OWNER", Min: 16, Flex: 4, Max: 44, Priority: 1},
+			func(l *row, _ time.Time) table.Cell { return cell(ownerShort(l), paint.Plain) },
+			func(a, b *row) int { return cmp.Compare(ownerShort(a), ownerShort(b)) },
+		},
+		{
+			table.Column{Key: colToken, Title: "TOKEN", Min: 8, Right: true, Priority: 1},
+			func(l *row, _ time.Time) table.Cell { return cell(tokenText(l.Token), paint.Plain) },
+			func(a, b *row) int { return cmp.Compare(a.Token, b.Token) },
+		},
+		{
+			table.Column{Key: colFence, Title: "FENCE", Min: 8, Right: true, Priority: 4},
+			func(l *row, _ time.Time) table.Cell { return cell(tokenText(fenceOf(l)), paint.Muted) },
+			func(a, b *row) int { return cmp.Compare(fenceOf(a), fenceOf(b)) },
+		},
+		{
+			table.Column{Key: colClaims, Title: "DUE", Min: 5, Right: true, Priority: 5},
+			func(l *row, _ time.Time) table.Cell { return cell(claimsText(l.Claims), paint.Muted) },
+			func(a, b *row) int { return cmp.Compare(dueOf(a), dueOf(b)) },
+		},
 	}
 }
 
@@ -85,12 +93,12 @@ func leftNow(l *inspect.Lease, now time.Time) time.Duration {
 	return max(l.Left-now.Sub(l.At), 0)
 }
 
-func leftText(l *inspect.Lease, left time.Duration) string {
+func leftText(lang language, l *inspect.Lease, left time.Duration) string {
 	switch {
 	case l.NoExpiry:
-		return "never"
+		return lang.T("never")
 	case left == 0:
-		return "ended"
+		return lang.T("ended")
 	default:
 		return brief(left.Truncate(100 * time.Millisecond))
 	}
@@ -137,6 +145,9 @@ func tokenText(token int64) string {
 }
 
 func claimsText(c *inspect.Claims) string {
+	if c == nil {
+		return ""
+	}
 	n := c.Pending + c.Processing
 	if n == 0 && !c.More {
 		return ""
@@ -149,12 +160,37 @@ func claimsText(c *inspect.Claims) string {
 }
 
 // stateWords writes a state for people: "orphan suspect", "cannot tell, likely held".
-func stateWords(v inspect.Verdict) string {
-	words := strings.ReplaceAll(string(v.State), "_", " ")
+func stateWords(lang language, v inspect.Verdict) string {
+	words := stateWord(lang, v.State)
 	if v.State == inspect.CannotTell && v.Likely != "" {
-		words += ", likely " + strings.ReplaceAll(string(v.Likely), "_", " ")
+		words += ", " + lang.T("likely") + " " + stateWord(lang, v.Likely)
 	}
 	return words
+}
+
+// stateWord writes one state for people.
+func stateWord(lang language, s inspect.State) string {
+	switch s {
+	case inspect.Held:
+		return lang.T("held")
+	case inspect.Expiring:
+		return lang.T("expiring")
+	case inspect.OverdueRenewal:
+		return lang.T("overdue renewal")
+	case inspect.OrphanSuspect:
+		return lang.T("orphan suspect")
+	case inspect.NoExpiry:
+		return lang.T("no expiry")
+	case inspect.LongerThanTTL:
+		return lang.T("longer than ttl")
+	case inspect.Superseded:
+		return lang.T("superseded")
+	case inspect.Foreign:
+		return lang.T("foreign")
+	case inspect.CannotTell:
+		return lang.T("cannot tell")
+	}
+	return strings.ReplaceAll(string(s), "_", " ")
 }
 
 func stateGlyph(g paint.Glyphs, s inspect.State) string {
@@ -183,35 +219,6 @@ func stateRole(s inspect.State) paint.Role {
 
 // stateRank orders states by how much they need attention.
 func stateRank(s inspect.State) int { return slices.Index(inspect.States(), s) }
-
-// leaseOrder returns the order of a column; ties are broken by time left, then by resource.
-func leaseOrder(key string, desc bool) func(a, b *leaseItem) int {
-	by := map[string]func(a, b *inspect.Lease) int{
-		colLeft:  compareLeft,
-		colOwner: func(a, b *inspect.Lease) int { return cmp.Compare(ownerShort(a), ownerShort(b)) },
-		colToken: func(a, b *inspect.Lease) int { return cmp.Compare(a.Token, b.Token) },
-		colFence: func(a, b *inspect.Lease) int { return cmp.Compare(fenceOf(a), fenceOf(b)) },
-		colState: func(a, b *inspect.Lease) int {
-			return cmp.Compare(stateRank(a.Verdict.State), stateRank(b.Verdict.State))
-		},
-		colClaims: func(a, b *inspect.Lease) int { return cmp.Compare(dueOf(a), dueOf(b)) },
-	}[key]
-	return func(a, b *leaseItem) int {
-		if by != nil {
-			if c := by(a.row, b.row); c != 0 {
-				if desc {
-					return -c
-				}
-				return c
-			}
-		}
-		c := cmp.Compare(a.row.Resource, b.row.Resource)
-		if desc && by == nil {
-			return -c
-		}
-		return c
-	}
-}
 
 // compareLeft puts what ends first in front, and what never ends last. Both were read by one
 // server at about the same time, so the readings are comparable.
@@ -243,6 +250,7 @@ func dueOf(l *inspect.Lease) int {
 // end in each part of the next minute.
 type leaseSummary struct {
 	counts   string
+	states   map[inspect.State]int
 	expiries []int
 }
 
@@ -252,9 +260,14 @@ const (
 )
 
 // summarise makes a leaseSummary. It runs in the feed's goroutine.
-func summarise(items []*leaseItem, now time.Time) any {
+func summarise(lang language) func(items []*leaseItem, now time.Time) any {
+	return func(items []*leaseItem, now time.Time) any { return summary(lang, items, now) }
+}
+
+func summary(lang language, items []*leaseItem, now time.Time) leaseSummary {
 	s := leaseSummary{expiries: make([]int, expiryBuckets)}
 	counts := map[inspect.State]int{}
+	s.states = counts
 	for _, it := range items {
 		if it.gone {
 			continue
@@ -267,8 +280,7 @@ func summarise(items []*leaseItem, now time.Time) any {
 	var parts []string
 	for _, state := range inspect.States() {
 		if n := counts[state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n,
-				strings.ReplaceAll(string(state), "_", " ")))
+			parts = append(parts, fmt.Sprintf("%d %s", n, stateWord(lang, state)))
 		}
 	}
 	s.counts = strings.Join(parts, "   ")

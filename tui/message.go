@@ -27,6 +27,7 @@ type message struct {
 	level  Level
 	text   string
 	detail []string
+	deed   bool // it says what became of a deed
 }
 
 // messages is the current message and the log of all.

@@ -1,9 +1,11 @@
 package tui
 
 import (
+	"context"
 	"io"
 	"time"
 
+	"rewardctl/inspect"
 	"rewardctl/tui/paint"
 )
 
@@ -28,8 +30,31 @@ type Options struct {
 	AmountMax int64
 	// Refresh is the time between two reads of what is on the screen; default 1 s.
 	Refresh time.Duration
-	// Home is the screen to open with: "leases" (default), "player" or "grant".
+	// Home is the screen to open with, by its name, or a kind of work that has one: "oncall" (the
+	// default) opens now, "support" player, "liveops" plans.
 	Home string
+	// Protected contexts are changed only while a write window is open, which the operator opens
+	// for a reason and which closes by itself.
+	Protected bool
+	// Language is one of text.Languages; empty means English.
+	Language string
+	// Keys gives deeds other keys, as "NAME=KEY" or "SCREEN/NAME=KEY"; see CheckKeys.
+	Keys []string
+	// Mouse lets the terminal's mouse scroll and select from the start; a key toggles it.
+	Mouse bool
+	// Commands is the grammar of the command line for ":". Nil leaves the screens' own words.
+	Commands Commands
+	// RunAudit runs an audit, keeps it and returns its number. Nil disables that.
+	RunAudit func(ctx context.Context, ask AuditAsk, tell func(inspect.AuditProgress)) (
+		run int64, err error)
+	// Drills plays scripted failures; nil means that there are none.
+	Drills Drills
+	// Export writes rows to a file and returns its path. Nil disables exports.
+	Export func(ctx context.Context, rows Export) (path string, err error)
+	// State is what SaveState was given by an earlier console; nil starts afresh. SaveState is
+	// called once, at the end. Nil forgets.
+	State     []byte
+	SaveState func(state []byte)
 
 	// Now tells this machine's time, with a monotonic reading; default time.Now.
 	Now func() time.Time
@@ -72,6 +97,14 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Log == nil {
 		o.Log = io.Discard
+	}
+	switch o.Home {
+	case "", "oncall":
+		o.Home = string(ScreenNow)
+	case "support":
+		o.Home = string(ScreenPlayer)
+	case "liveops":
+		o.Home = string(ScreenPlans)
 	}
 	if o.Environment == "" {
 		o.Environment = "unnamed"

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"encoding/base64"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -77,19 +76,19 @@ func (w *syncWriter) asOutput() io.Writer {
 
 // clip puts text into the terminal's clipboard and says what was done. The terminal does not
 // confirm it.
-func (d *desk) clip(what, text string) tea.Cmd {
-	if base64.StdEncoding.EncodedLen(len(text)) > clipboardMax {
-		d.say(Warned, what+" is too long for the terminal's clipboard")
+func (d *desk) clip(what, words string) tea.Cmd {
+	if base64.StdEncoding.EncodedLen(len(words)) > clipboardMax {
+		d.say(Warned, d.tr("%s is too long for the terminal's clipboard", what))
 		return nil
 	}
-	seq := osc52.New(text)
+	seq := osc52.New(words)
 	switch d.opts.Multiplexer {
 	case "tmux":
 		seq = seq.Tmux()
 	case "screen":
 		seq = seq.Screen()
 	}
-	d.say(Info, fmt.Sprintf("copied %s, %d bytes (OSC 52, not confirmed)", what, len(text)))
+	d.say(Info, d.tr("copied %s, %d bytes (OSC 52, not confirmed)", what, len(words)))
 	return d.command(func() tea.Msg {
 		d.copy(seq.String())
 		return nil

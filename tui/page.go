@@ -5,6 +5,7 @@ import (
 
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
+	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -21,9 +22,9 @@ type page struct {
 }
 
 // newPage shows text, made safe line by line.
-func newPage(r *root, title string, text []string) *page {
+func newPage(r *root, title string, content []string) *page {
 	var safe []string
-	for _, line := range text {
+	for _, line := range content {
 		safe = append(safe, safetext.Lines(line)...)
 	}
 	return &page{r: r, title: title, text: safe}
@@ -47,9 +48,9 @@ func (p *page) Body(w, h int) []string {
 	p.lines, p.room = len(lines), max(h-1, 1)
 	p.top = max(min(p.top, len(lines)-p.room), 0)
 	shown := lines[p.top:min(p.top+p.room, len(lines))]
-	foot := "esc close"
+	foot := p.r.d.tr("esc close")
 	if len(lines) > p.room {
-		foot = "j k scroll " + p.r.d.theme.Glyphs.Bar + " esc close"
+		foot = p.r.d.tr("j k scroll") + " " + p.r.d.theme.Glyphs.Bar + " " + foot
 	}
 	return append(append([]string(nil), shown...), p.r.d.theme.Text(paint.Muted, foot))
 }
@@ -92,46 +93,55 @@ func scrolling(by func(n int), room func() int) []Binding {
 	}
 	const far = 1 << 30
 	return []Binding{
-		step([]string{"j", "down"}, "j k", "down", func() int { return 1 }),
-		step([]string{"k", "up"}, "k", "up", func() int { return -1 }),
-		step([]string{"pgdown", "ctrl+d"}, "pgdn", "page down", room),
-		step([]string{"pgup", "ctrl+u"}, "pgup", "page up", func() int { return -room() }),
-		step([]string{"g", "home"}, "g", "first", func() int { return -far }),
-		step([]string{"G", "end"}, "G", "last", func() int { return far }),
+		step([]string{"j", "down"}, "j k", text.N("down"), func() int { return 1 }),
+		step([]string{"k", text.N("up")}, "k", text.N("up"), func() int { return -1 }),
+		step([]string{"pgdown", "ctrl+d"}, "pgdn", text.N("page down"), room),
+		step([]string{"pgup", "ctrl+u"}, "pgup", text.N("page up"), func() int { return -room() }),
+		step([]string{"g", "home"}, "g", text.N("first"), func() int { return -far }),
+		step([]string{"G", "end"}, "G", text.N("last"), func() int { return far }),
 	}
 }
 
 // newHelp lists what the keys mean now, from the bindings that dispatch them.
 func newHelp(r *root) *page {
-	s := r.screen()
-	text := []string{"On this screen (" + s.Title() + ")"}
-	text = append(text, helpLines(s.Bindings())...)
-	text = append(text, "", "Everywhere")
-	text = append(text, helpLines(r.global())...)
-	text = append(text, "", "Commands after ':'")
+	s, tr := r.screen(), r.d.tr
+	lines := []string{tr("On this screen (%s)", tr(s.Title()))}
+	lines = append(lines, helpLines(r.d, r.screenKeys())...)
+	lines = append(lines, "", tr("Everywhere"))
+	lines = append(lines, helpLines(r.d, r.globalKeys())...)
+	lines = append(lines, "", tr("Commands after ':'"))
 	for _, c := range r.prompt.commands() {
-		text = append(text, "  "+safetext.Fit(c.usage, 34, "")+"  "+c.help)
+		lines = append(lines, "  "+safetext.Fit(c.usage, 34, "")+"  "+tr(c.help))
 	}
-	text = append(text, "",
-		"Filter: words must all occur; field:word looks in one column; !word excludes;",
-		"left:<5s and left:>1m compare the time left. Deeds show their command line first.")
+	if r.d.opts.Commands != nil {
+		lines = append(lines, "  "+tr("and every command of rewardctl that only reads; tab completes"))
+	}
+	lines = append(lines, "",
+		tr("Filter: words must all occur; field:word looks in one column; !word excludes;"),
+		tr("left:<5s and left:>1m compare the time left. Deeds show their command line first."))
 	if r.d.opts.Endpoints != "" {
-		text = append(text, "", "Connected to "+r.d.opts.Endpoints)
+		lines = append(lines, "", tr("Connected to %s", r.d.opts.Endpoints))
 	}
-	return newPage(r, "help", text)
+	return newPage(r, tr("help"), lines)
 }
 
-func helpLines(list []Binding) []string {
+func helpLines(d *desk, list []Binding) []string {
 	var lines []string
 	for _, b := range list {
 		keys := strings.ReplaceAll(strings.Join(b.Keys, "\n"), " ", "space")
 		keys = strings.ReplaceAll(keys, "\n", "  ")
-		line := "  " + safetext.Fit(keys, 18, "") + "  " + b.Help
+		if len(b.Keys) == 0 {
+			keys = d.tr("(no key)")
+		}
+		line := "  " + safetext.Fit(keys, 18, "") + "  " + d.tr(b.Help)
 		if b.Action != nil && b.Dangerous {
-			line += ", pressed alone"
+			line += ", " + d.tr("pressed alone")
+		}
+		if b.Changes {
+			line += " " + d.tr("(changes something; asks first)")
 		}
 		if ok, reason := b.enabled(); !ok {
-			line += " (not now: " + reason + ")"
+			line += " (" + d.tr("not now: %s", reason) + ")"
 		}
 		lines = append(lines, line)
 	}

@@ -47,7 +47,7 @@ func TestFilter(t *testing.T) {
 		{"!", false},
 	} {
 		f := parseFilter(c.line, colResource, colOwner, colState, colToken, colLeft)
-		if got := leaseMatches(f, &l, l.At); got != c.want {
+		if got := leaseMatches(nil)(f, &l, l.At); got != c.want {
 			t.Errorf("filter %q: %v, want %v", c.line, got, c.want)
 		}
 	}
@@ -183,7 +183,7 @@ func TestErrorsStayUntilDismissed(t *testing.T) {
 func TestOutcomeAnswersCoverTheClosedList(t *testing.T) {
 	t.Parallel()
 	for _, o := range append(grant.Outcomes(), grant.Failed) {
-		a := outcomeAnswer(grant.Result{Outcome: o})
+		a := outcomeAnswer(testDesk(t, 0), grant.Result{Outcome: o})
 		if a.Title == "" || len(a.Lines) == 0 {
 			t.Errorf("%s has no words: %+v", o, a)
 		}
@@ -211,7 +211,7 @@ func TestFailureTellsDoubtFromRefusal(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", context.DeadlineExceeded), AnswerUnknown},
 		{errTest, AnswerFailed},
 	} {
-		if got := failure(r, c.err).Kind; got != c.want {
+		if got := failure(testDesk(t, 0), r, c.err).Kind; got != c.want {
 			t.Errorf("%v is shown as %d, want %d", c.err, got, c.want)
 		}
 	}

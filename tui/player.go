@@ -45,9 +45,9 @@ type playerMsg struct {
 func newPlayerScreen(d *desk) *playerScreen {
 	s := &playerScreen{
 		d: d, search: newField(""), typing: true, pane: true,
-		table: table.New(d.theme, entryColumns()),
+		table: table.New(d.theme, entryColumns(d)),
 	}
-	s.table.SetStatus(table.Status{State: table.Ready, Empty: "type a player's id, then enter"})
+	s.table.SetStatus(table.Status{State: table.Ready, Empty: d.tr("type a player's id, then enter")})
 	return s
 }
 
@@ -88,7 +88,7 @@ func (s *playerScreen) read(older bool) tea.Cmd {
 	if older {
 		query.Cursor = s.next
 	}
-	j, cmd := s.d.start(s.ctx, "reading "+s.player, false, readLimit,
+	j, cmd := s.d.start(s.ctx, s.d.tr("reading %s", s.player), false, readLimit,
 		func(ctx context.Context, _ *job) tea.Msg {
 			page, err := s.d.opts.Inspector.Player(ctx, query)
 			return playerMsg{page, older, err}
@@ -135,22 +135,23 @@ func (s *playerScreen) failed(err error) {
 		s.missing = true
 		s.seen = seen{at: s.d.now()}
 		s.table.SetStatus(table.Status{
-			State: table.Ready, Empty: "nobody knows this player: no claim, posting or refusal",
+			State: table.Ready, Empty: s.d.tr("nobody knows this player: no claim, posting or refusal"),
 		})
 		return
 	}
 	s.d.health.failed(err)
 	s.seen.problem = err.Error()
 	s.table.SetStatus(s.status())
-	s.d.say(Erred, "the player could not be read", err.Error())
+	s.d.say(Erred, s.d.tr("the player could not be read"), err.Error())
 }
 
 func (s *playerScreen) status() table.Status {
 	st := table.Status{
-		State: table.Ready, Filtered: s.filter != "", Empty: "nothing has happened to this player",
+		State: table.Ready, Filtered: s.filter != "",
+		Empty: s.d.tr("nothing has happened to this player"),
 	}
 	if s.seen.problem != "" {
-		st.Note = "not current: " + s.seen.problem
+		st.Note = s.d.tr("not current: %s", s.seen.problem)
 		if s.seen.at.IsZero() {
 			st.State = table.Failed
 		}
@@ -163,7 +164,7 @@ func (s *playerScreen) arrange() {
 	f := parseFilter(s.filter, "event", "kind", "type", "outcome", "actor", "token")
 	s.shown = entries{d: s.d}
 	for i := range s.all {
-		if f.empty() || entryMatches(f, &s.all[i]) {
+		if f.empty() || entryMatches(s.d, f, &s.all[i]) {
 			s.shown.list = append(s.shown.list, &s.all[i])
 		}
 	}
@@ -197,15 +198,15 @@ func (s *playerScreen) Paste(text string) (tea.Cmd, string) {
 
 // Crumb says whose history it is.
 func (s *playerScreen) Crumb() crumb {
-	c := crumb{path: "Player", filter: s.filter}
+	c := crumb{path: s.d.tr("Player"), filter: s.filter}
 	if s.player != "" {
 		c.path += " › " + safetext.Cell(s.player)
-		c.counts = fmt.Sprintf("%d entries", len(s.all))
+		c.counts = s.d.tr("%d entries", len(s.all))
 		if s.filter != "" {
-			c.counts += fmt.Sprintf("  %d match", len(s.shown.list))
+			c.counts += s.d.tr("  %d match", len(s.shown.list))
 		}
 		if s.next != "" {
-			c.counts += "  older ones: n"
+			c.counts += "  " + s.d.tr("older ones: n")
 		}
 	}
 	return c
@@ -226,7 +227,7 @@ func (s *playerScreen) State() json.RawMessage {
 // View draws the search box, the balances and the timeline.
 func (s *playerScreen) View(w, h int) string {
 	t := s.d.theme
-	box := " " + t.Text(paint.Muted, "player  ") + s.search.view(t, min(w-12, 50), s.typing)
+	box := " " + t.Text(paint.Muted, s.d.tr("player")+"  ") + s.search.view(t, min(w-12, 50), s.typing)
 	lines := []string{safetext.Fit(box, w, ""), safetext.Fit(s.balanceLine(), w, t.Glyphs.Ellipsis)}
 	var detail func(w int) (a, b []string)
 	if e := s.selected(); s.pane && e != nil {
@@ -241,17 +242,17 @@ func (s *playerScreen) balanceLine() string {
 	if s.player == "" {
 		return ""
 	}
-	line := " " + t.Text(paint.Muted, "balance ")
+	line := " " + t.Text(paint.Muted, s.d.tr("balance")+" ")
 	if len(s.balances) == 0 {
 		if s.reading != nil {
-			return line + t.Text(paint.Muted, "reading"+t.Glyphs.Ellipsis)
+			return line + t.Text(paint.Muted, s.d.tr("reading")+t.Glyphs.Ellipsis)
 		}
-		return line + t.Text(paint.Muted, "none")
+		return line + t.Text(paint.Muted, s.d.tr("none"))
 	}
 	for _, b := range s.balances {
 		line += t.Text(paint.Strong, fmt.Sprintf("%d", b.Amount)) + " " + safetext.Cell(b.Kind)
 		if b.Broken() {
-			line += t.Text(paint.Bad, fmt.Sprintf(" %s ledger says %d", t.Glyphs.Warning, *b.Ledger))
+			line += t.Text(paint.Bad, " "+t.Glyphs.Warning+" "+s.d.tr("ledger says %d", *b.Ledger))
 		}
 		line += "   "
 	}

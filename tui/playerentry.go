@@ -15,16 +15,16 @@ import (
 
 func notFound(err error) bool { return errors.Is(err, inspect.ErrNotFound) }
 
-func entryColumns() []table.Column {
+func entryColumns(d *desk) []table.Column {
 	return []table.Column{
-		{Key: "time", Title: "TIME", Min: 14, NoSort: true},
-		{Key: "outcome", Title: "WHAT", Min: 16, NoSort: true},
-		{Key: "amount", Title: "AMOUNT", Min: 9, Right: true, NoSort: true},
-		{Key: "kind", Title: "KIND", Min: 8, NoSort: true},
-		{Key: "balance", Title: "BALANCE", Min: 8, Right: true, Priority: 3, NoSort: true},
-		{Key: "event", Title: "EVENT", Min: 20, Flex: 9, Max: 70, Priority: 1, NoSort: true},
-		{Key: "token", Title: "TOKEN", Min: 8, Right: true, Priority: 4, NoSort: true},
-		{Key: "actor", Title: "BY", Min: 10, Flex: 1, Max: 16, Priority: 2, NoSort: true},
+		{Key: "time", Title: d.tr("TIME"), Min: 14, NoSort: true},
+		{Key: "outcome", Title: d.tr("WHAT"), Min: 16, NoSort: true},
+		{Key: "amount", Title: d.tr("AMOUNT"), Min: 9, Right: true, NoSort: true},
+		{Key: "kind", Title: d.tr("KIND"), Min: 8, NoSort: true},
+		{Key: "balance", Title: d.tr("BALANCE"), Min: 8, Right: true, Priority: 3, NoSort: true},
+		{Key: "event", Title: d.tr("EVENT"), Min: 20, Flex: 9, Max: 70, Priority: 1, NoSort: true},
+		{Key: "token", Title: d.tr("TOKEN"), Min: 8, Right: true, Priority: 4, NoSort: true},
+		{Key: "actor", Title: d.tr("BY"), Min: 10, Flex: 1, Max: 16, Priority: 2, NoSort: true},
 	}
 }
 
@@ -53,7 +53,7 @@ func (e entries) Cells(i int, out []table.Cell) {
 	p := e.list[i]
 	out[0] = table.Cell{Text: p.At.Local().Format("01-02 15:04:05"), Role: paint.Muted}
 	out[1] = table.Cell{
-		Text: entryGlyph(e.d.theme.Glyphs, p) + " " + entryWord(p),
+		Text: entryGlyph(e.d.theme.Glyphs, p) + " " + entryWord(e.d, p),
 		Role: entryRole(p),
 	}
 	out[2] = table.Cell{Text: signed(p)}
@@ -78,14 +78,14 @@ func signed(p *inspect.PlayerEntry) string {
 	}
 }
 
-func entryWord(p *inspect.PlayerEntry) string {
+func entryWord(d *desk, p *inspect.PlayerEntry) string {
 	switch {
 	case p.Type == inspect.EntryPosting && p.Reverses != 0:
-		return "reversed"
+		return d.tr("reversed")
 	case p.Type == inspect.EntryPosting:
-		return "granted"
+		return d.tr("granted")
 	case p.Type == inspect.EntryClaim:
-		return "due, " + p.Outcome
+		return d.tr("due, %s", p.Outcome)
 	case p.Outcome != "":
 		return strings.ReplaceAll(p.Outcome, "_", " ")
 	default:
@@ -122,7 +122,7 @@ func entryRole(p *inspect.PlayerEntry) paint.Role {
 	}
 }
 
-func entryMatches(f filter, p *inspect.PlayerEntry) bool {
+func entryMatches(d *desk, f filter, p *inspect.PlayerEntry) bool {
 	return f.match(func(field string) string {
 		switch field {
 		case "event":
@@ -132,14 +132,14 @@ func entryMatches(f filter, p *inspect.PlayerEntry) bool {
 		case "type":
 			return string(p.Type)
 		case "outcome":
-			return p.Outcome + " " + entryWord(p)
+			return p.Outcome + " " + entryWord(d, p)
 		case "actor":
 			return p.Actor
 		case "token":
 			return tokenText(p.Token)
 		}
 		return strings.Join([]string{
-			p.EventID, p.Kind, string(p.Type), p.Outcome, entryWord(p), p.Actor, p.Reason, p.Owner,
+			p.EventID, p.Kind, string(p.Type), p.Outcome, entryWord(d, p), p.Actor, p.Reason, p.Owner,
 		}, "\n")
 	}, 0)
 }
@@ -147,21 +147,21 @@ func entryMatches(f filter, p *inspect.PlayerEntry) bool {
 // entryWhat writes what an entry is about.
 func entryWhat(d *desk, p *inspect.PlayerEntry, w int) []string {
 	t := d.theme
-	lines := []string{t.Text(entryRole(p), entryGlyph(t.Glyphs, p)+" "+safetext.Cell(entryWord(p)))}
+	lines := []string{t.Text(entryRole(p), entryGlyph(t.Glyphs, p)+" "+safetext.Cell(entryWord(d, p)))}
 	add := adder(t, &lines, w)
 	add("", p.Detail)
-	add("event", p.EventID)
-	add("amount", strings.TrimSpace(signed(p)+" "+p.Kind))
+	add(d.tr("event"), p.EventID)
+	add(d.tr("amount"), strings.TrimSpace(signed(p)+" "+p.Kind))
 	if p.BalanceBefore != nil && p.BalanceAfter != nil {
-		add("balance", fmt.Sprintf("%d, then %d", *p.BalanceBefore, *p.BalanceAfter))
+		add(d.tr("balance"), d.tr("%d, then %d", *p.BalanceBefore, *p.BalanceAfter))
 	}
 	if p.HaveKind != "" {
-		add("posted", fmt.Sprintf("%d %s is there under this id", p.HaveAmount, p.HaveKind))
+		add(d.tr("posted"), d.tr("%d %s is there under this id", p.HaveAmount, p.HaveKind))
 	}
 	if p.Reverses != 0 {
-		add("reverses", fmt.Sprintf("ledger row %d", p.Reverses))
+		add(d.tr("reverses"), d.tr("ledger row %d", p.Reverses))
 	}
-	add("reason", p.Reason)
+	add(d.tr("reason"), p.Reason)
 	return lines
 }
 
@@ -169,17 +169,17 @@ func entryWhat(d *desk, p *inspect.PlayerEntry, w int) []string {
 func entryHow(d *desk, p *inspect.PlayerEntry, w int) []string {
 	var lines []string
 	add := adder(d.theme, &lines, w)
-	add("time", stamp(p.At))
-	add("by", p.Actor)
+	add(d.tr("time"), stamp(p.At))
+	add(d.tr("by"), p.Actor)
 	if p.Token > 0 {
-		add("token", fmt.Sprintf("%d of %s", p.Token, p.Owner))
+		add(d.tr("token"), d.tr("%d of %s", p.Token, p.Owner))
 	}
 	if p.FenceToken > 0 {
-		add("fence", fmt.Sprintf("%d of %s was accepted before", p.FenceToken, p.FenceOwner))
+		add(d.tr("fence"), d.tr("%d of %s was accepted before", p.FenceToken, p.FenceOwner))
 	}
-	add("delivery", deliveryWords(p))
-	add("command", p.Command)
-	add("row", strconv.FormatInt(p.ID, 10))
+	add(d.tr("delivery"), deliveryWords(d, p))
+	add(d.tr("command"), p.Command)
+	add(d.tr("row"), strconv.FormatInt(p.ID, 10))
 	return lines
 }
 
@@ -191,11 +191,11 @@ func adder(t *paint.Theme, lines *[]string, w int) func(label, value string) {
 	}
 }
 
-func deliveryWords(p *inspect.PlayerEntry) string {
+func deliveryWords(d *desk, p *inspect.PlayerEntry) string {
 	dl := p.Delivery
 	if dl == nil {
 		if p.Type == inspect.EntryPosting {
-			return "no outbox row: it will never be delivered"
+			return d.tr("no outbox row: it will never be delivered")
 		}
 		return ""
 	}
@@ -204,10 +204,10 @@ func deliveryWords(p *inspect.PlayerEntry) string {
 		text += " " + dl.Delivered.Local().Format("15:04:05")
 	}
 	if dl.Attempts > 0 {
-		text += fmt.Sprintf(", %d attempts", dl.Attempts)
+		text += d.tr(", %d attempts", dl.Attempts)
 	}
 	if !dl.NextAttempt.IsZero() && dl.Delivered.IsZero() {
-		text += ", next " + dl.NextAttempt.Local().Format(time.TimeOnly)
+		text += d.tr(", next %s", dl.NextAttempt.Local().Format(time.TimeOnly))
 	}
 	if dl.LastError != "" {
 		text += ": " + dl.LastError

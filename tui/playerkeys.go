@@ -49,7 +49,7 @@ func (s *playerScreen) Bindings() []Binding {
 		},
 		{
 			Keys: []string{"y"}, Help: "copy event id", Quiet: true, Enabled: s.hasEvent,
-			Action: func() tea.Cmd { return s.d.clip("the event id", s.selected().EventID) },
+			Action: func() tea.Cmd { return s.d.clip(s.d.tr("the event id"), s.selected().EventID) },
 		},
 	}
 	moves := moving(s.table, func() {})
@@ -64,24 +64,24 @@ func (s *playerScreen) Bindings() []Binding {
 
 func (s *playerScreen) hasPlayer() (bool, string) {
 	if s.player == "" {
-		return false, "no player is shown yet"
+		return false, s.d.tr("no player is shown yet")
 	}
 	return true, ""
 }
 
 func (s *playerScreen) hasEvent() (bool, string) {
 	if e := s.selected(); e == nil || e.EventID == "" {
-		return false, "there is no event under the cursor"
+		return false, s.d.tr("there is no event under the cursor")
 	}
 	return true, ""
 }
 
 func (s *playerScreen) hasOlder() (bool, string) {
 	if s.next == "" {
-		return false, "there is nothing older"
+		return false, s.d.tr("there is nothing older")
 	}
 	if s.reading != nil {
-		return false, "still reading"
+		return false, s.d.tr("still reading")
 	}
 	return true, ""
 }
@@ -107,8 +107,9 @@ type explainMsg struct {
 
 func openExplain(d *desk, player, event string) tea.Cmd {
 	p := &explainPage{d: d}
-	p.page = *newPage(d.root, "explain "+event, []string{"reading" + d.theme.Glyphs.Ellipsis})
-	j, cmd := d.start(d.ctx, "explaining "+event, false, readLimit,
+	p.page = *newPage(d.root, d.tr("explain %s", event),
+		[]string{d.tr("reading") + d.theme.Glyphs.Ellipsis})
+	j, cmd := d.start(d.ctx, d.tr("explain %s", event), false, readLimit,
 		func(ctx context.Context, _ *job) tea.Msg {
 			answer, err := d.opts.Inspector.Explain(ctx, player, event)
 			return explainMsg{answer, err}
@@ -143,10 +144,10 @@ func (p *explainPage) Update(msg tea.Msg) tea.Cmd {
 	}
 	if got.err != nil {
 		p.d.health.failed(got.err)
-		p.text = safetext.Lines("not explained: " + got.err.Error())
+		p.text = safetext.Lines(p.d.tr("not explained: %s", got.err))
 		return nil
 	}
-	text := explainText(got.answer)
+	text := explainText(p.d, got.answer)
 	p.text = nil
 	for _, line := range text {
 		p.text = append(p.text, safetext.Lines(line)...)
@@ -154,17 +155,20 @@ func (p *explainPage) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func explainText(e inspect.Explanation) []string {
+func explainText(d *desk, e inspect.Explanation) []string {
 	text := []string{e.Summary, ""}
 	for _, ev := range e.Evidence {
 		text = append(text, safetext.Fit(safetext.Cell(ev.Name), 14, "")+"  "+ev.Finding)
 	}
-	text = append(text, "", "granting now    would answer "+e.IfGranted.Outcome.String()+": "+
-		e.IfGranted.Why)
+	text = append(text, "", safetext.Fit(d.tr("granting now"), 14, "")+"  "+
+		d.tr("would answer %s: %s", e.IfGranted.Outcome, e.IfGranted.Why))
 	for _, part := range []struct {
 		title   string
 		entries []inspect.PlayerEntry
-	}{{"Refusals, newest first", e.Refusals}, {"What operators did, newest first", e.Actions}} {
+	}{
+		{d.tr("Refusals, newest first"), e.Refusals},
+		{d.tr("What operators did, newest first"), e.Actions},
+	} {
 		if len(part.entries) > 0 {
 			text = append(text, "", part.title)
 		}

@@ -10,10 +10,32 @@ import (
 
 // Inspector is what the screens ask. *inspect.Reader implements it.
 type Inspector interface {
+	LeaseReader
+	PlayerReader
+	AuditReader
+	// Doctor looks at everything that granting depends on.
+	Doctor(ctx context.Context) (inspect.Diagnosis, error)
+	// Pulse says what happened in the last minutes and what waits.
+	Pulse(ctx context.Context) (inspect.Pulse, error)
+}
+
+// LeaseReader answers questions about leases.
+type LeaseReader interface {
 	Leases(ctx context.Context, filter inspect.LeaseFilter) (inspect.LeaseList, error)
 	Lease(ctx context.Context, resource string) (inspect.LeaseDetail, error)
+}
+
+// PlayerReader answers questions about players.
+type PlayerReader interface {
 	Player(ctx context.Context, query inspect.PlayerQuery) (inspect.PlayerPage, error)
 	Explain(ctx context.Context, player, event string) (inspect.Explanation, error)
+	FindPlayers(ctx context.Context, prefix string, limit int) ([]inspect.PlayerName, error)
+}
+
+// AuditReader answers questions about audits, and runs them.
+type AuditReader interface {
+	AuditRuns(ctx context.Context, limit int) ([]inspect.AuditRun, error)
+	AuditFindings(ctx context.Context, run int64, take func(inspect.Finding) error) error
 }
 
 // Operator is what the dialogs do. *repair.Operator implements it.
@@ -22,3 +44,18 @@ type Operator interface {
 	PreviewGrant(ctx context.Context, req grant.Request) (repair.GrantPreview, error)
 	Grant(ctx context.Context, req grant.Request) (repair.GrantDeed, error)
 }
+
+// Commands is the command line's grammar, as far as ":" needs it.
+type Commands interface {
+	// Complete returns what can stand at the end of an unfinished line, such as the next word, a
+	// flag or a name from live data. It may ask servers.
+	Complete(ctx context.Context, words []string) []Completion
+	// Describe returns the usage and the purpose of the command that the words begin.
+	Describe(words []string) (usage, purpose string)
+	// Read runs a command that only reads and returns what it prints. It refuses all others with
+	// a reason for the operator.
+	Read(ctx context.Context, words []string) (output string, err error)
+}
+
+// Completion is one way to go on with a command line.
+type Completion struct{ Text, Help string }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"strings"
 
 	"rewardctl/tui/paint"
@@ -26,15 +27,28 @@ type prompt struct {
 	before  string // the filter before the prompt was opened
 	history []string
 	at      int // position in the history
+
+	seq     int // counts changes of the line
+	asked   *job
+	offered []Completion // what the grammar offers for the line
+	usage   string       // of the command that the line begins
 }
 
 const promptHistoryMax = 100
 
+// offeredMsg brings what the grammar offers for a line.
+type offeredMsg struct {
+	seq     int
+	offered []Completion
+	usage   string
+}
+
 func newPrompt(r *root) prompt { return prompt{r: r, field: newField("")} }
 
-func (p *prompt) start(mode promptMode, text string) {
-	p.open, p.mode, p.before, p.at = true, mode, text, len(p.history)
-	p.field = newField(text)
+func (p *prompt) start(mode promptMode, line string) {
+	p.open, p.mode, p.before, p.at = true, mode, line, len(p.history)
+	p.offered, p.usage = nil, ""
+	p.field = newField(line)
 }
 
 // cancel closes the prompt and brings the filter of before back.
@@ -43,11 +57,12 @@ func (p *prompt) cancel() {
 		p.filter(p.before)
 	}
 	p.open = false
+	p.asked.stop()
 }
 
-func (p *prompt) filter(text string) {
+func (p *prompt) filter(line string) {
 	if f, ok := p.r.screen().(filterer); ok {
-		f.SetFilter(text)
+		f.SetFilter(line)
 	}
 }
 
@@ -60,18 +75,61 @@ func (p *prompt) Type(msg tea.KeyMsg, _ bool) tea.Cmd {
 		p.cancel()
 		return nil
 	}
-	if changed, _ := p.field.update(msg, false); changed && p.mode == promptFilter {
-		p.filter(p.field.value())
+	if changed, _ := p.field.update(msg, false); changed {
+		return p.changed()
 	}
 	return nil
 }
 
 // Paste inserts the first line of pasted text. It never submits.
-func (p *prompt) Paste(text string) (tea.Cmd, string) {
-	if changed, _ := p.field.paste(text); changed && p.mode == promptFilter {
-		p.filter(p.field.value())
+func (p *prompt) Paste(pasted string) (tea.Cmd, string) {
+	if changed, _ := p.field.paste(pasted); changed {
+		return p.changed(), ""
 	}
 	return nil, ""
+}
+
+// changed filters by the line, or asks the grammar how it may go on.
+func (p *prompt) changed() tea.Cmd {
+	if p.mode == promptFilter {
+		p.filter(p.field.value())
+		return nil
+	}
+	p.seq++
+	p.offered, p.usage = nil, ""
+	p.asked.stop()
+	words, err := unfinished(p.field.value())
+	commands := p.r.d.opts.Commands
+	if commands == nil || err != nil {
+		return nil
+	}
+	seq := p.seq
+	j, cmd := p.r.d.start(p.r.d.ctx, "complete", false, readLimit,
+		func(ctx context.Context, _ *job) tea.Msg {
+			usage, _ := commands.Describe(words)
+			return offeredMsg{seq, commands.Complete(ctx, words), usage}
+		})
+	p.asked = j
+	return cmd
+}
+
+// take takes what the grammar offers, if the line is still the same.
+func (p *prompt) take(msg offeredMsg) {
+	if msg.seq == p.seq && p.open {
+		p.offered, p.usage = msg.offered, msg.usage
+	}
+}
+
+// unfinished breaks a line that is being typed into words; the last one may be empty.
+func unfinished(line string) ([]string, error) {
+	words, err := split(line)
+	if err != nil {
+		return nil, err
+	}
+	if line == "" || strings.HasSuffix(line, " ") {
+		words = append(words, "")
+	}
+	return words, nil
 }
 
 // Bindings returns what the keys mean while the prompt is open.
@@ -98,17 +156,18 @@ func (p *prompt) Bindings() []Binding {
 
 func (p *prompt) submit() tea.Cmd {
 	p.open = false
-	text := strings.TrimSpace(p.field.value())
-	if p.mode == promptFilter || text == "" {
+	p.asked.stop()
+	line := strings.TrimSpace(p.field.value())
+	if p.mode == promptFilter || line == "" {
 		return nil
 	}
-	if n := len(p.history); n == 0 || p.history[n-1] != text {
-		p.history = append(p.history, text)
+	if n := len(p.history); n == 0 || p.history[n-1] != line {
+		p.history = append(p.history, line)
 		if len(p.history) > promptHistoryMax {
 			p.history = p.history[1:]
 		}
 	}
-	return p.r.run(text)
+	return p.r.run(line)
 }
 
 func (p *prompt) recall(n int) tea.Cmd {
@@ -116,50 +175,74 @@ func (p *prompt) recall(n int) tea.Cmd {
 		return nil
 	}
 	p.at = min(max(p.at+n, 0), len(p.history))
-	text := ""
+	line := ""
 	if p.at < len(p.history) {
-		text = p.history[p.at]
+		line = p.history[p.at]
 	}
-	p.field.set(text)
-	return nil
+	p.field.set(line)
+	return p.changed()
 }
 
 // complete takes the suggestion over.
 func (p *prompt) complete() tea.Cmd {
 	if rest := p.suggestion(); rest != "" {
 		p.field.set(p.field.value() + rest)
+		return p.changed()
 	}
 	return nil
 }
 
-// suggestion returns what is missing to the first command that begins with the text.
+// suggestion returns what is missing to the first way to go on.
 func (p *prompt) suggestion() string {
-	text := p.field.value()
-	if p.mode != promptCommand || text == "" {
+	line := p.field.value()
+	if p.mode != promptCommand || line == "" {
 		return ""
 	}
 	for _, c := range p.commands() {
-		words := strings.TrimSpace(strings.SplitN(c.usage, "[", 2)[0])
-		words = strings.TrimRight(words, "ABCDEFGHIJKLMNOPQRSTUVWXYZ ")
-		if strings.HasPrefix(words, text) && words != text {
-			return words[len(text):] + " "
+		if words := commandWords(c.words); strings.HasPrefix(words, line) && words != line {
+			return words[len(line):]
+		}
+	}
+	words, err := unfinished(line)
+	if err != nil {
+		return ""
+	}
+	last := words[len(words)-1]
+	for _, c := range p.offered {
+		if rest, ok := strings.CutPrefix(c.Text, last); ok && rest != "" {
+			return rest + " "
 		}
 	}
 	return ""
 }
 
+// commandWords writes the words of a command as they are typed before its arguments.
+func commandWords(words []string) string { return strings.Join(words, " ") + " " }
+
+// hint says how the line may go on.
+func (p *prompt) hint() string {
+	tr := p.r.d.tr
+	if p.mode == promptFilter {
+		return tr("words, field:word, !word, left:<5s")
+	}
+	hint := ""
+	if rest := p.suggestion(); rest != "" {
+		hint = tr("tab: %s", p.field.value()+rest)
+	}
+	if n := len(p.offered); n > 1 {
+		hint += tr("  %d ways to go on", n)
+	}
+	if p.usage != "" {
+		hint += "  " + p.usage
+	}
+	return strings.TrimSpace(hint)
+}
+
 // view draws the prompt at exactly w columns.
 func (p *prompt) view(w int) string {
 	t := p.r.d.theme
-	sign := ":"
-	hint := ""
-	if p.mode == promptFilter {
-		sign = "/"
-		hint = "words, field:word, !word, left:<5s"
-	} else if rest := p.suggestion(); rest != "" {
-		hint = "tab: " + p.field.value() + rest
-	}
-	hint = safetext.Cut(hint, w/2, t.Glyphs.Ellipsis)
+	sign := map[promptMode]string{promptCommand: ":", promptFilter: "/"}[p.mode]
+	hint := safetext.Cut(safetext.Cell(p.hint()), w/2, t.Glyphs.Ellipsis)
 	width := max(w-safetext.Width(sign)-safetext.Width(hint)-4, 8)
 	line := " " + t.Text(paint.Accent, sign) + p.field.view(t, width, true) + "  " +
 		t.Text(paint.Muted, hint)

@@ -11,6 +11,7 @@ import (
 	"rewardctl/inspect"
 	"rewardctl/repair"
 	"rewardctl/tui/paint"
+	"rewardctl/tui/text"
 )
 
 // release is the deed of freeing a lease and burning its token.
@@ -75,28 +76,28 @@ func (r release) observed(detail inspect.LeaseDetail) Observed {
 		o.next = newRelease(r.d, *l)
 	}
 	if l == nil {
-		o.Facts = append(o.Facts, Fact{Name: "owner", Value: "nobody", Guard: true},
-			Fact{Name: "token", Value: "-", Guard: true})
-		o.Block = "the lease ended by itself: there is nothing to release"
+		o.Facts = append(o.Facts, Fact{Name: text.N("owner"), Value: r.d.tr("nobody"), Guard: true},
+			Fact{Name: text.N("token"), Value: "-", Guard: true})
+		o.Block = r.d.tr("the lease ended by itself: there is nothing to release")
 		return o
 	}
 	if l.Foreign != "" {
-		o.Facts = append(o.Facts, Fact{Name: "value", Value: l.Value, Guard: true})
+		o.Facts = append(o.Facts, Fact{Name: text.N("value"), Value: l.Value, Guard: true})
 	} else {
-		o.Facts = append(o.Facts, Fact{Name: "owner", Value: l.Owner, Guard: true},
-			Fact{Name: "token", Value: strconv.FormatInt(l.Token, 10), Guard: true})
+		o.Facts = append(o.Facts, Fact{Name: text.N("owner"), Value: l.Owner, Guard: true},
+			Fact{Name: text.N("token"), Value: strconv.FormatInt(l.Token, 10), Guard: true})
 	}
 	o.Facts = append(o.Facts,
 		Fact{
-			Name: "verdict", Value: trust(l.Verdict), Guard: true, Role: stateRole(l.Verdict.State),
-			Show: func(time.Time) string { return stateWords(l.Verdict) },
+			Name: text.N("verdict"), Value: trust(l.Verdict), Guard: true, Role: stateRole(l.Verdict.State),
+			Show: func(time.Time) string { return stateWords(r.d.lang, l.Verdict) },
 		},
-		Fact{Name: "left", Value: "", Show: func(now time.Time) string {
+		Fact{Name: text.N("left"), Value: "", Show: func(now time.Time) string {
 			left := leftNow(l, now)
-			return leftText(l, left) + "  " + heat(r.d.theme.Glyphs, l, left, r.d.opts.LeaseTTL)
+			return leftText(r.d.lang, l, left) + "  " + heat(r.d.theme.Glyphs, l, left, r.d.opts.LeaseTTL)
 		}})
 	if f := detail.Fence; f != nil {
-		o.Facts = append(o.Facts, Fact{Name: "fence", Value: strconv.FormatInt(f.Token, 10)})
+		o.Facts = append(o.Facts, Fact{Name: text.N("fence"), Value: strconv.FormatInt(f.Token, 10)})
 	}
 	o.Effects = r.effects(l)
 	return o
@@ -104,15 +105,15 @@ func (r release) observed(detail inspect.LeaseDetail) Observed {
 
 func (r release) effects(l *inspect.Lease) []string {
 	if l.Foreign != "" {
-		return []string{"the key is deleted only if it still has exactly this value"}
+		return []string{r.d.tr("the key is deleted only if it still has exactly this value")}
 	}
-	out := []string{fmt.Sprintf("token %d is burned: its holder can never write again, alive or not",
-		l.Token), "the lock is deleted only if owner and token are still these"}
+	out := []string{r.d.tr("token %d is burned: its holder can never write again, alive or not",
+		l.Token), r.d.tr("the lock is deleted only if owner and token are still these")}
 	switch trust(l.Verdict) {
 	case "alive":
-		out = append(out, "its holder shows signs of life: releasing it stops a working process")
+		out = append(out, r.d.tr("its holder shows signs of life: releasing it stops a working process"))
 	case "ends by itself":
-		out = append(out, "it ends by itself soon: waiting costs less than releasing")
+		out = append(out, r.d.tr("it ends by itself soon: waiting costs less than releasing"))
 	}
 	return out
 }
@@ -134,23 +135,23 @@ func trust(v inspect.Verdict) string {
 func (r release) Execute(ctx context.Context) Answer {
 	got, err := r.d.opts.Operator.Release(ctx, r.ReleaseRequest)
 	if err != nil {
-		return failure(r, err)
+		return failure(r.d, r, err)
 	}
-	a := Answer{Kind: AnswerDone, Title: "released: " + r.Resource}
+	a := Answer{Kind: AnswerDone, Title: r.d.tr("released: %s", r.Resource)}
 	switch got.Freeing {
 	case repair.AlreadyGone:
-		a.Title = "it was gone already: " + r.Resource
+		a.Title = r.d.tr("it was gone already: %s", r.Resource)
 	case repair.WouldRelease:
-		a.Title = "it would be released: " + r.Resource
+		a.Title = r.d.tr("it would be released: %s", r.Resource)
 	case repair.Released:
 	}
-	a.Lines = append(a.Lines, got.Note, "token: "+burnWords(got.Burning))
+	a.Lines = append(a.Lines, got.Note, r.d.tr("token: %s", burnWords(r.d, got.Burning)))
 	if got.FenceAfter != nil {
-		a.Lines = append(a.Lines, fmt.Sprintf("fence now %d by %s", got.FenceAfter.Token,
+		a.Lines = append(a.Lines, r.d.tr("fence now %d by %s", got.FenceAfter.Token,
 			got.FenceAfter.Owner))
 	}
 	if got.IntentID > 0 {
-		a.Lines = append(a.Lines, fmt.Sprintf("recorded as operator action %d", got.IntentID))
+		a.Lines = append(a.Lines, r.d.tr("recorded as operator action %d", got.IntentID))
 	}
 	if got.Burning == repair.NotBurned && r.Value == "" {
 		a.Kind = AnswerRefused
@@ -158,23 +159,23 @@ func (r release) Execute(ctx context.Context) Answer {
 	return a
 }
 
-func burnWords(b repair.Burning) string {
+func burnWords(d *desk, b repair.Burning) string {
 	switch b {
 	case repair.Burned:
-		return "burned now, its holder can never write again"
+		return d.tr("burned now, its holder can never write again")
 	case repair.AlreadyBurned:
-		return "burned by an earlier release"
+		return d.tr("burned by an earlier release")
 	case repair.FenceAbove:
-		return "a higher one was accepted before, so it was worthless already"
+		return d.tr("a higher one was accepted before, so it was worthless already")
 	case repair.WouldBurn:
-		return "would be burned"
+		return d.tr("would be burned")
 	default:
-		return "not burned"
+		return d.tr("not burned")
 	}
 }
 
 // failure puts an error into words: what was refused, what is broken, what is not known.
-func failure(a repair.Action, err error) Answer {
+func failure(d *desk, a repair.Action, err error) Answer {
 	var (
 		changed *repair.PreconditionError
 		busy    *repair.BusyError
@@ -184,28 +185,28 @@ func failure(a repair.Action, err error) Answer {
 	switch {
 	case errors.As(err, &changed):
 		return Answer{
-			Kind: AnswerRefused, Title: "refused: it changed, nothing was done",
+			Kind: AnswerRefused, Title: d.tr("refused: it changed, nothing was done"),
 			Lines: []string{
-				"there is now  " + changed.Have, "you saw       " + changed.Want, changed.WayOut,
+				d.tr("there is now  %s", changed.Have), d.tr("you saw       %s", changed.Want), changed.WayOut,
 			},
 		}
 	case errors.As(err, &busy), errors.As(err, &gate):
-		return Answer{Kind: AnswerRefused, Title: "refused: nothing was done", Lines: []string{
+		return Answer{Kind: AnswerRefused, Title: d.tr("refused: nothing was done"), Lines: []string{
 			err.Error(),
 		}}
 	case errors.As(err, &broken) && !broken.Doubt: // it proves that nothing happened
 		return Answer{
-			Kind: AnswerFailed, Title: "failed: nothing was done",
+			Kind: AnswerFailed, Title: d.tr("failed: nothing was done"),
 			Lines: []string{err.Error()},
 		}
 	case broken != nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return Answer{Kind: AnswerUnknown, Title: "UNKNOWN: the answer was lost", Lines: []string{
+		return Answer{Kind: AnswerUnknown, Title: d.tr("UNKNOWN: the answer was lost"), Lines: []string{
 			err.Error(),
-			"it may have been done, or not. Doing exactly the same again is safe and tells:",
+			d.tr("it may have been done, or not. Doing exactly the same again is safe and tells:"),
 			repair.CommandLine(a.CLI()),
 		}}
 	default:
-		return Answer{Kind: AnswerFailed, Title: "failed", Lines: []string{err.Error()}}
+		return Answer{Kind: AnswerFailed, Title: d.tr("failed"), Lines: []string{err.Error()}}
 	}
 }
 

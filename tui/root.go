@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -25,11 +26,14 @@ type root struct {
 	d       *desk
 	w, h    int
 	sized   bool
-	blurred bool
+	blurred time.Time // since when the terminal is out of sight; zero when it is seen
+	mouse   bool
 	screens []screen
 	cur     int
+	args    Args               // what the screen was opened with
 	leave   context.CancelFunc // ends the context of the screen that is shown
 	back    []place
+	ahead   []place // what "back" came from
 	modals  []*layer
 	prompt  prompt
 	keys    keyState
@@ -38,10 +42,14 @@ type root struct {
 }
 
 func newRoot(d *desk) *root {
-	r := &root{d: d, leave: func() {}}
+	r := &root{d: d, leave: func() {}, mouse: d.opts.Mouse}
 	d.root = r
-	r.screens = []screen{newLeasesScreen(d), newPlayerScreen(d), newGrantScreen(d)}
+	r.screens = []screen{
+		newNowScreen(d), newLeasesScreen(d), newPlayerScreen(d), newGrantScreen(d),
+		newAuditsScreen(d), newFindingsScreen(d), newDoctorScreen(d), newDrillsScreen(d),
+	}
 	r.prompt = newPrompt(r)
+	r.prompt.history = d.saved.History
 	for i, s := range r.screens {
 		if s.ID() == ScreenID(d.opts.Home) {
 			r.cur = i
@@ -52,14 +60,49 @@ func newRoot(d *desk) *root {
 
 func (r *root) screen() screen { return r.screens[r.cur] }
 
+// tab is a screen that a digit opens.
+type tab struct {
+	digit string
+	screen
+}
+
+// tabs are the screens that stand for themselves, in order.
+func (r *root) tabs() []tab {
+	var list []tab
+	for _, s := range r.screens {
+		if c, ok := s.(child); ok && c.Parent() != "" {
+			continue
+		}
+		list = append(list, tab{string(rune('0' + len(list))), s})
+	}
+	return list
+}
+
+// has reports whether there is a screen of this name.
+func (r *root) has(id ScreenID) bool {
+	return slices.ContainsFunc(r.screens, func(s screen) bool { return s.ID() == id })
+}
+
+// standing returns the tab that the screen belongs to.
+func (r *root) standing() ScreenID {
+	if c, ok := r.screen().(child); ok && c.Parent() != "" {
+		return c.Parent()
+	}
+	return r.screen().ID()
+}
+
 // Init opens the first screen.
 func (r *root) Init() tea.Cmd {
-	return tea.Batch(r.show(r.cur, nil), r.tick())
+	cmds := []tea.Cmd{r.show(r.cur, nil), r.tick()}
+	if r.mouse {
+		cmds = append(cmds, tea.EnableMouseCellMotion)
+	}
+	return tea.Batch(cmds...)
 }
 
 func (r *root) tick() tea.Cmd {
 	every := tickEvery
-	if r.blurred {
+	if !r.blurred.IsZero() {
 		every = tickBlurred
 	}
 	return tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{} })
@@ -69,7 +112,7 @@ func (r *root) tick() tea.Cmd {
 func (r *root) show(index int, args Args) tea.Cmd {
 	r.leave()
 	ctx, cancel := context.WithCancel(r.d.ctx)
-	r.leave, r.cur = cancel, index
+	r.leave, r.cur, r.args = cancel, index, args
 	return r.screen().Open(ctx, args)
 }
 
@@ -79,26 +122,60 @@ func (r *root) goTo(id ScreenID, args Args) tea.Cmd {
 		if s.ID() != id {
 			continue
 		}
-		if i != r.cur {
-			r.back = append(r.back, place{screen: r.cur})
-			const historyMax = 50
-			if len(r.back) > historyMax {
-				r.back = r.back[1:]
-			}
+		if c, ok := s.(child); i != r.cur || ok && c.Parent() != "" && !args.equal(r.args) {
+			r.back, r.ahead = remember(r.back, r.here()), nil
 		}
 		return r.show(i, args)
 	}
 	return nil
 }
 
+// here is the place that is shown. Screens that stand for themselves keep what they show; only
+// the others must be told again what they are about.
+func (r *root) here() place {
+	if c, ok := r.screen().(child); ok && c.Parent() != "" {
+		return place{r.cur, r.args}
+	}
+	return place{screen: r.cur}
+}
+
+func remember(list []place, p place) []place {
+	const historyMax = 50
+	if list = append(list, p); len(list) > historyMax {
+		list = list[1:]
+	}
+	return list
+}
+
 // goBack shows the screen before.
 func (r *root) goBack() tea.Cmd {
 	if len(r.back) == 0 {
-		r.d.say(Info, "there is no screen before this one")
+		r.d.say(Info, r.d.tr("there is no screen before this one"))
 		return nil
 	}
 	last := r.back[len(r.back)-1]
-	r.back = r.back[:len(r.back)-1]
+	r.back, r.ahead = r.back[:len(r.back)-1], remember(r.ahead, r.here())
+	return r.show(last.screen, last.args)
+}
+
+// goAhead shows the screen that goBack came from.
+func (r *root) goAhead() tea.Cmd {
+	if len(r.ahead) == 0 {
+		r.d.say(Info, r.d.tr("there is no screen after this one"))
+		return nil
+	}
+	next := r.ahead[len(r.ahead)-1]
+	r.ahead, r.back = r.ahead[:len(r.ahead)-1], remember(r.back, r.here())
+	return r.show(next.screen, next.args)
+}
+
+// goLast changes between the last two screens.
+func (r *root) goLast() tea.Cmd {
+	if len(r.back) == 0 {
+		return r.goBack()
+	}
+	last := r.back[len(r.back)-1]
+	r.back = remember(r.back[:len(r.back)-1], r.here())
 	return r.show(last.screen, last.args)
 }
 
@@ -131,29 +208,75 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 	case heldMsg:
 		return r.held(msg)
 	case tickMsg:
-		return tea.Batch(r.tick(), r.forward(msg))
+		return tea.Batch(r.tick(), r.passed(), r.forward(msg))
 	case dataMsg:
 		return r.forward(msg)
+	case tea.MouseMsg:
+		return r.point(tea.MouseEvent(msg))
 	case tea.FocusMsg:
-		r.blurred = false
+		r.blurred = time.Time{}
 		return nil
 	case tea.BlurMsg:
-		r.blurred = true
+		r.blurred = r.d.now()
 		return nil
 	case tea.ResumeMsg:
-		r.d.say(Info, "back: everything is read again")
-		return r.show(r.cur, nil)
+		r.d.disarm(r.d.tr("the console was suspended"))
+		r.d.say(Info, r.d.tr("back: everything is read again"))
+		return r.show(r.cur, r.args)
 	case jobDoneMsg:
 		msg.job.done = true
 		r.d.jobs.remove(msg.job)
-		if got, ok := msg.result.(answerMsg); ok {
+		switch got := msg.result.(type) {
+		case answerMsg:
 			r.d.report(got)
+		case exportMsg:
+			r.d.exported(got)
+			return nil
+		case auditDoneMsg:
+			r.d.audited(got)
+		case printedMsg:
+			r.printed(got)
+			return nil
+		case offeredMsg:
+			r.prompt.take(got)
+			return nil
 		}
 		return r.broadcast(msg)
 	case quitMsg:
 		return tea.Quit
 	}
 	return r.broadcast(msg)
+}
+
+// passed closes a write window whose time is over, or whose reasons to be open are gone.
+func (r *root) passed() tea.Cmd {
+	d := r.d
+	d.expire()
+	switch {
+	case !r.blurred.IsZero() && d.now().Sub(r.blurred) > blurMax:
+		d.disarm(d.tr("out of sight for five minutes"))
+	case d.health.redis.down, d.health.postgres.down:
+		d.disarm(d.tr("a server does not answer"))
+	}
+	return nil
+}
+
+// point handles the mouse: the wheel moves, a click puts the cursor on a row.
+func (r *root) point(e tea.MouseEvent) tea.Cmd {
+	const step = 3
+	if e.Action != tea.MouseActionPress || r.w < widthMin || r.h < heightMin {
+		return nil
+	}
+	key := map[tea.MouseButton]string{
+		tea.MouseButtonWheelUp: "up", tea.MouseButtonWheelDown: "down",
+	}[e.Button]
+	if b := find(r.bindings(), key); key != "" && b != nil && b.Move != nil {
+		return b.Move(step)
+	}
+	if c, ok := r.screen().(clicker); ok && e.Button == tea.MouseButtonLeft && r.top() == nil {
+		c.Click(e.X, e.Y-bodyAt)
+	}
+	return nil
 }
 
 // forward gives a message to what is on the screen.
@@ -186,7 +309,8 @@ func (r *root) askQuit() tea.Cmd {
 		now := r.d.now()
 		if now.Sub(r.quitAt) > quitWindow {
 			r.quitAt = now
-			r.d.say(Warned, j.name+" is running: its answer would be lost; press q again to quit")
+			r.d.say(Warned, r.d.tr("%s is running: its answer would be lost; press q again to quit",
+				j.name))
 			return nil
 		}
 	}
@@ -207,6 +331,6 @@ func (r *root) interrupt() tea.Cmd {
 	case r.prompt.open:
 		r.prompt.cancel()
 	}
-	r.d.say(Warned, "press ctrl+c again to quit")
+	r.d.say(Warned, r.d.tr("press ctrl+c again to quit"))
 	return nil
 }

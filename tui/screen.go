@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -13,13 +15,42 @@ type ScreenID string
 
 // The screens.
 const (
-	ScreenLeases ScreenID = "leases"
-	ScreenPlayer ScreenID = "player"
-	ScreenGrant  ScreenID = "grant"
+	ScreenNow      ScreenID = "now"
+	ScreenLeases   ScreenID = "leases"
+	ScreenPlayer   ScreenID = "player"
+	ScreenGrant    ScreenID = "grant"
+	ScreenAudits   ScreenID = "audits"
+	ScreenFindings ScreenID = "findings"
+	ScreenPlans    ScreenID = "plans"
+	ScreenPlanRows ScreenID = "plan"
+	ScreenOutbox   ScreenID = "outbox"
+	ScreenLog      ScreenID = "log"
+	ScreenDoctor   ScreenID = "doctor"
+	ScreenDrills   ScreenID = "drills"
 )
 
 // Args are what a screen is opened with, such as {"player": "p-1"}.
 type Args map[string]string
+
+// equal reports whether both say the same.
+func (a Args) equal(b Args) bool { return maps.Equal(a, b) }
+
+// without returns a copy that lacks some names.
+func (a Args) without(names ...string) Args {
+	out := Args{}
+	for name, value := range a {
+		if !slices.Contains(names, name) {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// child is a screen that is reached from another one, and has no place among the tabs.
+type child interface {
+	// Parent names the screen that it belongs to; empty when it stands for itself.
+	Parent() ScreenID
+}
 
 // crumb is the line above a screen: where we are, what is filtered, how much there is.
 type crumb struct {
@@ -55,6 +86,12 @@ type screen interface {
 type filterer interface {
 	Filter() string
 	SetFilter(text string)
+}
+
+// clicker is a screen whose rows can be clicked.
+type clicker interface {
+	// Click puts the cursor on what is at x, y of the body.
+	Click(x, y int)
 }
 
 // unfocuser is a screen with text fields: esc takes the keys away from them first.

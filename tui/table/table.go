@@ -6,6 +6,9 @@
 package table
 
 import (
+	"maps"
+	"slices"
+
 	"rewardctl/tui/paint"
 )
 
@@ -70,6 +73,9 @@ type Table struct {
 	marks    map[string]struct{}
 	sortKey  string
 	desc     bool
+	hidden   map[string]bool // columns that the operator does not want
+	wide     bool            // show all columns at their full width and scroll
+	words    Words
 
 	layout []placed // nil when it must be computed
 	cells  []Cell
@@ -80,9 +86,22 @@ type Table struct {
 func New(theme *paint.Theme, cols []Column) *Table {
 	return &Table{
 		theme: theme, cols: cols, data: none{}, marks: map[string]struct{}{},
-		cells: make([]Cell, len(cols)),
+		cells: make([]Cell, len(cols)), hidden: map[string]bool{}, words: english(),
 	}
 }
+
+// Words are what a table says by itself.
+type Words struct{ Loading, Failed, Filtered, Nothing string }
+
+func english() Words {
+	return Words{
+		"loading", "nothing was read yet", "nothing matches the filter; esc clears it",
+		"nothing here",
+	}
+}
+
+// SetWords has the table speak another language.
+func (t *Table) SetWords(w Words) { t.words = w }
 
 type none struct{}
 
@@ -153,6 +172,19 @@ func (t *Table) Select(id string) bool {
 // Move moves the cursor n rows down, or up when n is negative.
 func (t *Table) Move(n int) { t.place(t.cursor + n) }
 
+// Click puts the cursor on the row that is drawn on line y, and reports whether there is one.
+func (t *Table) Click(y int) bool {
+	y-- // the headings
+	if t.status.Note != "" {
+		y--
+	}
+	if y < 0 || y >= t.rows() || t.top+y >= t.data.Len() {
+		return false
+	}
+	t.place(t.top + y)
+	return true
+}
+
 // Page moves the cursor n pages down, or up when n is negative.
 func (t *Table) Page(n int) { t.place(t.cursor + n*max(t.rows(), 1)) }
 
@@ -210,10 +242,18 @@ func (t *Table) Scroll(n int) {
 
 func (t *Table) moreRight() bool {
 	shown := t.columns()
-	return len(shown) == 0 || shown[len(shown)-1].index != len(t.cols)-1 || t.hidden()
+	if len(shown) == 0 {
+		return true
+	}
+	last := len(t.cols) - 1
+	for last > 0 && t.hidden[t.cols[last].Key] {
+		last--
+	}
+	return shown[len(shown)-1].index != last && len(shown) > 1
 }
 
-func (t *Table) hidden() bool { return len(t.columns())+t.skip < len(t.cols) }
+// more reports whether columns are left out for lack of space.
+func (t *Table) more() bool { return len(t.columns())+t.skip < len(t.cols)-len(t.hidden) }
 
 // Sort returns the column that the data is sorted by and whether it runs downwards.
 func (t *Table) Sort() (key string, desc bool) { return t.sortKey, t.desc }
@@ -237,6 +277,61 @@ func (t *Table) SortNext(n int) {
 	}
 	t.sortKey = t.cols[at].Key
 }
+
+// Hide leaves a column out, or shows it again. The first column always stays.
+func (t *Table) Hide(key string, hide bool) {
+	t.layout = nil
+	if hide && key != t.cols[0].Key {
+		t.hidden[key] = true
+	} else {
+		delete(t.hidden, key)
+	}
+}
+
+// SetHidden leaves out exactly the columns with these keys.
+func (t *Table) SetHidden(keys []string) {
+	clear(t.hidden)
+	for _, key := range keys {
+		t.Hide(key, true)
+	}
+}
+
+// Hidden returns the keys of the columns that are left out, in their order.
+func (t *Table) Hidden() []string {
+	var keys []string
+	for _, c := range t.cols {
+		if t.hidden[c.Key] {
+			keys = append(keys, c.Key)
+		}
+	}
+	return keys
+}
+
+// IsHidden reports whether a column is left out.
+func (t *Table) IsHidden(key string) bool { return t.hidden[key] }
+
+// SetWide shows all columns at their full width, to be scrolled; else what does not fit is left
+// out by priority.
+func (t *Table) SetWide(wide bool) { t.wide, t.layout, t.skip = wide, nil, 0 }
+
+// Wide reports whether all columns are shown.
+func (t *Table) Wide() bool { return t.wide }
+
+// Mark marks rows by identity.
+func (t *Table) Mark(ids ...string) {
+	for _, id := range ids {
+		t.marks[id] = struct{}{}
+	}
+}
+
+// Marked reports whether a row is marked.
+func (t *Table) Marked(id string) bool {
+	_, marked := t.marks[id]
+	return marked
+}
+
+// MarkedIDs returns the identities of all marked rows, in order.
+func (t *Table) MarkedIDs() []string { return slices.Sorted(maps.Keys(t.marks)) }
 
 // ToggleMark marks the row under the cursor, or takes its mark away.
 func (t *Table) ToggleMark() {

@@ -34,13 +34,22 @@ func (t *Table) columns() []placed {
 func (t *Table) arrange() []placed {
 	avail := t.w - gutter - 2 // the last columns are the scrollbar's and the arrows'
 	shown := make([]placed, 0, len(t.cols))
-	used := 0
+	used, skipped, first := 0, 0, false
 	for i, c := range t.cols {
-		if i > 0 && i <= t.skip {
+		if t.hidden[c.Key] {
 			continue
 		}
-		shown = append(shown, placed{i, c.Min})
-		used += c.Min + gap
+		if first && skipped < t.skip {
+			skipped++
+			continue
+		}
+		first = true
+		width := c.Min
+		if t.wide && c.Flex > 0 {
+			width = max(c.Min, min(c.Max, avail-gap))
+		}
+		shown = append(shown, placed{i, width})
+		used += width + gap
 	}
 	used -= gap
 	for used > avail {
@@ -58,7 +67,7 @@ func (t *Table) arrange() []placed {
 // dispensable returns which column to leave out next; -1 when the rest must stay. Once the
 // columns are scrolled it is the rightmost, so that scrolling reaches every column.
 func (t *Table) dispensable(shown []placed) int {
-	if t.skip > 0 {
+	if t.skip > 0 || t.wide {
 		if len(shown) > 2 {
 			return len(shown) - 1
 		}
@@ -166,15 +175,15 @@ func (t *Table) View() string {
 func (t *Table) emptyText() string {
 	switch {
 	case t.status.State == Loading:
-		return "loading" + t.theme.Glyphs.Ellipsis
+		return t.words.Loading + t.theme.Glyphs.Ellipsis
 	case t.status.State == Failed:
-		return "nothing was read yet"
+		return t.words.Failed
 	case t.status.Filtered:
-		return "nothing matches the filter; esc clears it"
+		return t.words.Filtered
 	case t.status.Empty != "":
 		return t.status.Empty
 	default:
-		return "nothing here"
+		return t.words.Nothing
 	}
 }
 
@@ -208,7 +217,7 @@ func (t *Table) headings(b []byte) []byte {
 	if t.skip > 0 {
 		tail += t.theme.Glyphs.Left
 	}
-	if t.hidden() {
+	if t.more() {
 		tail += t.theme.Glyphs.Right
 	}
 	room := t.w - col

@@ -76,7 +76,8 @@ func Start(t testing.TB, world *World, clock *Clock, w, h int, edit func(*tui.Op
 	}
 	opts := tui.Options{
 		Inspector: world, Operator: world, Context: "local", Environment: "demo", User: "mlee",
-		AmountMax: 1000, Refresh: time.Hour, Now: clock.Now, Input: read, Output: screenWriter{c},
+		Home: "leases", AmountMax: 1000, Refresh: time.Hour, Now: clock.Now,
+		Input: read, Output: screenWriter{c},
 		Sizes: c.sizes, Handled: c.handled,
 	}
 	if edit != nil {
@@ -192,15 +193,17 @@ func (c *Console) NotSee(text string) {
 	c.Wait(fmt.Sprintf("%q to go", text), func(s string) bool { return !strings.Contains(s, text) })
 }
 
-func (c *Console) poll(ok func() bool) error {
-	limit := time.NewTimer(patience)
+func (c *Console) poll(ok func() bool) error { return c.pollFor(patience, ok) }
+
+func (c *Console) pollFor(bound time.Duration, ok func() bool) error {
+	limit := time.NewTimer(bound)
 	defer limit.Stop()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for !ok() {
 		select {
 		case <-limit.C:
-			return errors.New("it did not happen in " + patience.String())
+			return errors.New("it did not happen in " + bound.String())
 		case <-c.done:
 			if ok() {
 				return nil

@@ -12,6 +12,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// goldenPatience bounds the wait for a screen to become its golden: by then it shows what the test
+// waited for, and only has to be drawn to its end.
+const goldenPatience = 5 * time.Second
+
 var update = flag.Bool("update", false, "write the golden screens anew")
 
 // Golden compares the screen with testdata/NAME.txt. Every line of it must be as wide as the
@@ -33,7 +37,7 @@ func (c *Console) Golden(name string) {
 		c.t.Fatal(err)
 	}
 	want := strings.TrimSuffix(string(raw), "\n")
-	if err := c.poll(func() bool { return c.Text() == want }); err != nil {
+	if err := c.pollFor(goldenPatience, func() bool { return c.Text() == want }); err != nil {
 		c.t.Errorf("%s: %v\n%s", path, err, difference(want, c.Text()))
 	}
 	c.Exact()

@@ -28,6 +28,7 @@ func Lease(resource string, n int, left time.Duration) inspect.Lease {
 // Fill puts the sample of the goldens into the world: every kind of lease, a player with a
 // history.
 func (w *World) Fill() {
+	w.fillAudits()
 	for i, resource := range []string{
 		"reward:player-8841", "reward:player-1120", "reward:player-77", "reward:season:미라",
 	} {

@@ -21,6 +21,8 @@ type World struct {
 	now      func() time.Time
 	leases   map[string]inspect.Lease
 	postings map[string]grant.Posting // by player and event
+	audits   []inspect.AuditRun
+	findings map[int64][]inspect.Finding
 	released []repair.ReleaseRequest
 	granted  []grant.Request
 	fail     error
@@ -303,7 +305,7 @@ func (w *World) Grant(ctx context.Context, q grant.Request) (repair.GrantDeed, e
 		p := w.postings[q.PlayerID+"\n"+q.EventID]
 		r.LedgerID, r.At, r.Token, r.Owner = p.ID, p.At, p.Token, p.Owner
 	}
-	return repair.GrantDeed{Result: r, IntentID: 7, ResultID: 8}, nil
+	return repair.GrantDeed{Result: r, LogID: 7}, nil
 }
 
 func (w *World) post(q grant.Request) {

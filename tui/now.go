@@ -1,0 +1,306 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"rewardctl/inspect"
+	"rewardctl/tui/paint"
+	"rewardctl/tui/safetext"
+	"rewardctl/tui/text"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// latencyKept is how many measurements of the servers are drawn.
+const latencyKept = 30
+
+// nowRead is everything that the home screen reads at once.
+type nowRead struct {
+	pulse    inspect.Pulse
+	leases   inspect.LeaseList
+	audit    *inspect.AuditRun // the newest that ended; nil when there is none
+	problems []string          // what could not be read, and why
+	extra    []tile            // of parts of the console that have something to say
+}
+
+// tile is one line of what needs attention.
+type tile struct {
+	key   string // names it in the state
+	label string // English; translated when it is drawn
+	count int64
+	bad   bool // it needs somebody now
+	note  string
+	to    ScreenID
+	args  Args
+}
+
+// nowScreen is on-call's home: what needs attention, and whether things flow.
+type nowScreen struct {
+	noTyping
+	d     *desk
+	feed  *feed[nowRead]
+	shown *view[nowRead]
+	read  nowRead
+	sum   leaseSummary
+	tiles []tile
+	at    int
+	redis []int // microseconds
+	pg    []int
+}
+
+func newNowScreen(d *desk) *nowScreen {
+	s := &nowScreen{d: d}
+	s.feed = newFeed(d, d.opts.Refresh, func(*nowRead) string { return "now" },
+		func(ctx context.Context, _ Args) (batch[nowRead], error) {
+			got := d.readNow(ctx)
+			return batch[nowRead]{rows: []nowRead{got}, missing: got.pulse.Missing}, ctx.Err()
+		})
+	s.feed.ask(query[nowRead]{})
+	s.shown = s.feed.out.Load()
+	return s
+}
+
+// readNow asks everybody. What does not answer is named; the rest is shown.
+func (d *desk) readNow(ctx context.Context) nowRead {
+	var n nowRead
+	var err error
+	if n.pulse, err = d.opts.Inspector.Pulse(ctx); err != nil {
+		n.problems = append(n.problems, err.Error())
+	}
+	if n.leases, err = d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{}); err != nil {
+		n.problems = append(n.problems, err.Error())
+	}
+	runs, err := d.opts.Inspector.AuditRuns(ctx, 5)
+	if err != nil {
+		n.problems = append(n.problems, err.Error())
+	}
+	for i := range runs {
+		if runs[i].State == "done" {
+			n.audit = &runs[i]
+			break
+		}
+	}
+	for _, more := range d.tilers {
+		got, err := more(ctx)
+		if err != nil {
+			n.problems = append(n.problems, err.Error())
+			continue
+		}
+		n.extra = append(n.extra, got...)
+	}
+	return n
+}
+
+func (s *nowScreen) ID() ScreenID  { return ScreenNow }
+func (s *nowScreen) Title() string { return "Now" }
+
+// Open starts reading.
+func (s *nowScreen) Open(ctx context.Context, _ Args) tea.Cmd {
+	s.d.spawn(func() { s.feed.run(ctx) })
+	return nil
+}
+
+// Update takes the newest reading.
+func (s *nowScreen) Update(msg tea.Msg) tea.Cmd {
+	if _, ok := msg.(dataMsg); !ok {
+		return nil
+	}
+	v := s.feed.out.Load()
+	if v == s.shown || len(v.items) == 0 {
+		return nil
+	}
+	fresh := v.at != s.shown.at
+	s.shown, s.read = v, *v.items[0].row
+	if !fresh {
+		return nil
+	}
+	s.d.health.read(v.missing, v.took, nil)
+	s.d.health.measured(s.read.pulse)
+	s.redis = slide(s.redis, s.read.pulse.RedisTook)
+	s.pg = slide(s.pg, s.read.pulse.PostgresTook)
+	items := make([]*leaseItem, len(s.read.leases.Leases))
+	for i := range items {
+		items[i] = &leaseItem{row: &s.read.leases.Leases[i]}
+	}
+	s.sum = summary(s.d.lang, items, s.d.now())
+	s.tiles = s.attention()
+	for _, t := range s.tiles {
+		s.d.counted[t.key] = t.count
+	}
+	return nil
+}
+
+func slide(values []int, took time.Duration) []int {
+	values = append(values, int(took.Microseconds()))
+	return values[max(len(values)-latencyKept, 0):]
+}
+
+// attention lists what somebody may have to look at, what needs it most first.
+func (s *nowScreen) attention() []tile {
+	p, states := s.read.pulse, s.sum.states
+	lease := func(label string, state inspect.State, bad bool) tile {
+		return tile{
+			key: string(state), label: label, count: int64(states[state]),
+			bad: bad && states[state] > 0, to: ScreenLeases,
+			args: Args{"filter": "state:" + string(state)},
+		}
+	}
+	list := []tile{
+		lease(text.N("leases whose owner is gone"), inspect.OrphanSuspect, true),
+		lease(text.N("leases that never end"), inspect.NoExpiry, true),
+		lease(text.N("leases overtaken by a higher token"), inspect.Superseded, true),
+		lease(text.N("leases that are overdue for renewal"), inspect.OverdueRenewal, true),
+		lease(text.N("leases about to end"), inspect.Expiring, false),
+		lease(text.N("locks of other programs"), inspect.Foreign, false),
+		{
+			key: "dead", label: text.N("deliveries given up"), count: p.Dead, bad: p.Dead > 0,
+			to: ScreenOutbox, args: Args{"filter": "state:dead"},
+		},
+		{
+			key: "waiting", label: text.N("deliveries that wait"), count: p.Waiting,
+			bad: p.Oldest > 5*time.Minute, note: s.oldest(), to: ScreenOutbox,
+		},
+		{
+			key: "cut_off", label: text.N("deeds that were cut off"), count: p.CutOff, bad: p.CutOff > 0,
+			to: ScreenLog, args: Args{"filter": "phase:intent"},
+		},
+		s.auditTile(),
+	}
+	list = append(list, s.read.extra...)
+	return list
+}
+
+func (s *nowScreen) oldest() string {
+	if s.read.pulse.Oldest <= 0 {
+		return ""
+	}
+	return s.d.tr("the oldest for %s", brief(s.read.pulse.Oldest))
+}
+
+func (s *nowScreen) auditTile() tile {
+	t := tile{key: "findings", label: text.N("findings of the last audit"), to: ScreenAudits}
+	a := s.read.audit
+	if a == nil {
+		t.note = s.d.tr("no audit was run yet")
+		return t
+	}
+	t.count, t.bad = a.Findings, a.Critical > 0
+	t.note = s.d.tr("%d critical, %s", a.Critical, stamp(a.Ended))
+	t.to, t.args = ScreenFindings, Args{"run": idText(a.ID)}
+	return t
+}
+
+// Crumb says where this is.
+func (s *nowScreen) Crumb() crumb {
+	c := crumb{path: s.d.tr("Now")}
+	bad := 0
+	for _, t := range s.tiles {
+		if t.bad {
+			bad++
+		}
+	}
+	switch {
+	case s.shown.at.IsZero():
+	case bad == 0 && len(s.read.problems)+len(s.shown.missing) == 0:
+		c.counts = s.d.tr("nothing needs attention")
+	default:
+		c.counts = s.d.tr("%d need attention", bad+len(s.read.problems)+len(s.shown.missing))
+	}
+	return c
+}
+
+// Seen tells how old it is.
+func (s *nowScreen) Seen() seen {
+	out := seen{at: s.shown.at, live: true}
+	if len(s.read.problems) > 0 {
+		out.problem = s.read.problems[0]
+	}
+	return out
+}
+
+// State is nothing of its own: the counts are remembered for "since you last looked".
+func (s *nowScreen) State() json.RawMessage { return nil }
+
+// View draws what needs attention on the left and what flows on the right, or below.
+func (s *nowScreen) View(w, h int) string {
+	t := s.d.theme
+	left := min(62, w)
+	if w < 2*left-20 {
+		lines := append(s.attentionLines(w), "")
+		lines = append(lines, s.flowLines(w)...)
+		for i := range lines {
+			lines[i] = safetext.Fit(lines[i], w, t.Glyphs.Ellipsis)
+		}
+		return strings.Join(lines[:min(len(lines), h)], "\n")
+	}
+	a, b := s.attentionLines(left), s.flowLines(w-left-3)
+	lines := make([]string, h)
+	for i := range lines {
+		lines[i] = safetext.Fit(at(a, i), left, t.Glyphs.Ellipsis) +
+			t.Text(paint.Muted, t.Glyphs.Bar) + " " + safetext.Fit(at(b, i), w-left-2, t.Glyphs.Ellipsis)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *nowScreen) attentionLines(w int) []string {
+	t, tr := s.d.theme, s.d.tr
+	title := tr("Needs attention")
+	if !s.d.saved.Looked.IsZero() {
+		title += "   " + tr("changes since %s", s.d.saved.Looked.Local().Format("01-02 15:04"))
+	}
+	lines := []string{" " + t.Text(paint.Strong, title)}
+	if s.shown.at.IsZero() {
+		return append(lines, " "+t.Text(paint.Muted, tr("looking")+t.Glyphs.Ellipsis))
+	}
+	for i, one := range s.tiles {
+		lines = append(lines, s.tileLine(i, one, w))
+	}
+	for _, p := range s.read.problems {
+		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(p)))
+	}
+	for _, m := range s.shown.missing {
+		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(m.String())))
+	}
+	return lines
+}
+
+func (s *nowScreen) tileLine(i int, one tile, w int) string {
+	t := s.d.theme
+	sign, role := t.Glyphs.OK, paint.Muted
+	switch {
+	case one.bad:
+		sign, role = t.Glyphs.Warning, paint.Bad
+	case one.count > 0:
+		sign, role = t.Glyphs.Dot, paint.Plain
+	}
+	mark := " "
+	if i == s.at {
+		mark = t.Glyphs.Cursor
+	}
+	words := s.d.tr(one.label)
+	if one.note != "" {
+		words += ", " + one.note
+	}
+	const countWidth = 7
+	line := mark + sign + safetext.FitRight(idText(one.count), countWidth, "+") + "  " +
+		safetext.Fit(safetext.Cell(words), w-countWidth-14, t.Glyphs.Ellipsis) + " " +
+		safetext.FitRight(s.change(one), 8, "")
+	if i == s.at {
+		return t.Text(paint.Cursor, safetext.Fit(line, w-1, ""))
+	}
+	return t.Text(role, line)
+}
+
+// change says by how much a count differs from when the console was last left.
+func (s *nowScreen) change(one tile) string {
+	before, known := s.d.saved.Counts[one.key]
+	if n := one.count - before; known && n > 0 {
+		return "+" + idText(n)
+	} else if known && n < 0 {
+		return idText(n)
+	}
+	return ""
+}
