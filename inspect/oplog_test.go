@@ -266,8 +266,8 @@ func TestTheDatabaseSignsTheRow(t *testing.T) {
 		t.Fatal(page, err)
 	}
 	e := page.Entries[0]
-	if e.ID != 1 || e.DBUser == "somebody" || e.DBUser == "" || e.Client == "nowhere" || e.At.Year() < 2000 ||
-		e.Arguments != `{"b": 1.0, "aa": 2000}` || e.Phase != inspect.LogResult {
+	if e.ID != 1 || e.DBUser == "somebody" || e.DBUser == "" || e.Client == "nowhere" ||
+		e.At.Year() < 2000 || e.Arguments != `{"b": 1.0, "aa": 2000}` || e.Phase != inspect.LogResult {
 		t.Errorf("%+v", e)
 	}
 	if v := b.verify(t, inspect.LogCheck{}); v.State != inspect.LogIntact {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func TestGrantCommandLineMeansTheSameGrant(t *testing.T) {
 			t.Fatalf("%q: %v", want.CLI(), err)
 		}
 		got := repair.GrantRequest{Request: request, DryRun: f.dryRun}
-		if got != want || cmd.CommandPath() != "rewardctl "+want.Word() {
+		if !reflect.DeepEqual(got, want) || cmd.CommandPath() != "rewardctl "+want.Word() {
 			t.Fatalf("%q means %+v, want %+v", want.CLI(), got, want)
 		}
 	})

@@ -121,12 +121,12 @@ func (a *app) applyFile(ctx context.Context, path string, f applyFlags) error {
 			return err
 		}
 	}
-	return a.runFile(ctx, w, file, f, bar)
+	return a.runFile(ctx, w, file, path, f, bar)
 }
 
 // runFile grants a checked file and prints the report.
 func (a *app) runFile(
-	ctx context.Context, w *wiring, file *batchfile.File, f applyFlags, bar *progress,
+	ctx context.Context, w *wiring, file *batchfile.File, path string, f applyFlags, bar *progress,
 ) error {
 	engine, err := w.newEngine(ctx, w.identity(), 0)
 	if err != nil {
@@ -154,7 +154,9 @@ func (a *app) runFile(
 		bar.clear()
 		a.say("stopping after the batch in hand; Ctrl-C again ends at once")
 	})
-	report, err := repair.ApplyFile(ctx, operator.Known(engine), file, opt)
+	report, err := operator.ApplyFile(ctx, operator.Known(engine), file, repair.FileRequest{
+		Path: path, Campaign: f.campaign, Version: f.version, Reason: f.reason,
+	}, opt)
 	told()
 	bar.clear()
 	err = errors.Join(err, lines.close())

@@ -15,7 +15,7 @@ type migrationJSON struct {
 
 func (a *app) migrateCommand() *cobra.Command {
 	return a.group("migrate", "Create or upgrade the tables", a.migrateUpCommand(),
-		a.migrateStatusCommand())
+		a.migrateRolesCommand(), a.migrateStatusCommand())
 }
 
 func (a *app) migrateUpCommand() *cobra.Command {
