@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"rewardctl/grant"
@@ -84,18 +86,34 @@ func (r *Reader) fenceStates(
 		}
 		fences = make([]fenceState, index.Len())
 		q := fenceQuestion{tx: tx, fences: fences}
-		for place := range fences {
-			resource, ok := index.Resource(place)
-			if !ok || !chosen.takesName(resource) {
-				continue
-			}
-			if err := q.ask(ctx, place, resource); err != nil {
+		for _, n := range namesOf(index, chosen) {
+			if err := q.ask(ctx, n.place, n.resource); err != nil {
 				return err
 			}
 		}
 		return q.flush(ctx)
 	})
 	return fences, err
+}
+
+type placedName struct {
+	resource string
+	place    int
+}
+
+// namesOf returns the resources that the filter takes by name, in the order of the fences' index:
+// each then lies beside the one before, and looking it up costs a third.
+func namesOf(index *lease.Index, chosen selection) []placedName {
+	names := make([]placedName, 0, index.Len())
+	for place := range index.Len() {
+		if resource, ok := index.Resource(place); ok && chosen.takesName(resource) {
+			names = append(names, placedName{resource, place})
+		}
+	}
+	slices.SortFunc(names, func(a, b placedName) int {
+		return strings.Compare(a.resource, b.resource)
+	})
+	return names
 }
 
 // fenceQuestion gathers resources, asks for their fences, and puts them in their places.

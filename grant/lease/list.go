@@ -173,8 +173,8 @@ func (x *Index) look(ctx context.Context, start int, entries []Entry, looks []ui
 	return nil
 }
 
-// condense moves the locks that are there to the front, each once: a lock that another owner holds may
-// have an entry of its own besides, and then that one counts.
+// condense moves the locks that are there to the front, each once: a lock that another owner holds
+// may have an entry of its own besides, and then that one counts.
 func condense(entries []Entry, looks []uint8) (kept []Entry, places []int32) {
 	odd := make(map[string]int) // where the lock of a doubtful resource was kept; -1: not yet
 	for i, l := range looks {
