@@ -35,6 +35,15 @@ func (o *Operator) writeWaiting(
 	if err := o.writable(op); err != nil {
 		return err
 	}
+	return o.transact(ctx, op, lockTimeout, fn)
+}
+
+// transact is writeWaiting without the question whether this operator may write: by itself it
+// serves only what is undone in any case.
+func (o *Operator) transact(
+	ctx context.Context, op string, lockTimeout time.Duration,
+	fn func(context.Context, pgx.Tx) error,
+) error {
 	committing := false
 	err := pgx.BeginTxFunc(ctx, o.pool, pgx.TxOptions{
 		IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite,

@@ -72,8 +72,12 @@ func (o *Operator) MakePlan(
 		return Plan{}, PlanPreview{}, &InvalidRowsError{file.Name(), check}
 	}
 	m := &planMaking{o: o, file: file, req: req, check: check}
+	write := o.writeWaiting
+	if req.DryRun {
+		write = o.transact // which make undoes
+	}
 	for {
-		err = o.writeWaiting(ctx, "make the plan", planLockWait, m.make)
+		err = write(ctx, "make the plan", planLockWait, m.make)
 		switch {
 		case err == nil || errors.Is(err, errDryRun):
 			return m.plan, m.preview, nil

@@ -30,7 +30,8 @@ func (b *bench) planner(t *testing.T, name string, policy repair.PlanPolicy) *re
 		t.Fatal(err)
 	}
 	if !there {
-		b.exec(t, "create role "+user+" superuser login")
+		b.exec(t, "create role "+user+" superuser login password '"+
+			strings.ReplaceAll(b.Conn.Password, "'", "''")+"'")
 		t.Cleanup(func() { b.dropRole(t, user) })
 	}
 	settings := b.Pool.Config().Copy()
