@@ -4,6 +4,8 @@
 //
 //	go run ./.ci
 //	go run ./.ci STAGE...     only these stages, such as vet style
+//	go run ./.ci soak -for 2h [-seed N]
+//	                          the fault suite and the fuzz targets, again and again, with new seeds
 //
 // The last line counts tests and stages: "N passed, N failed". The exit status is 1 when
 // anything failed.
@@ -34,10 +36,16 @@ const runLimit = 14 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	c := &counts{}
-	runStages(ctx, os.Stdout, c, os.Args[1:])
-	cancel()
+	if len(os.Args) > 1 && os.Args[1] == "soak" {
+		c.run(ctx, os.Stdout, stage{"soak", func(ctx context.Context) error {
+			return soak(ctx, os.Stdout, c, os.Args[2:])
+		}})
+	} else {
+		ctx, cancel := context.WithTimeout(ctx, runLimit)
+		runStages(ctx, os.Stdout, c, os.Args[1:])
+		cancel()
+	}
 	stop()
 	fmt.Printf("%d passed, %d failed\n", c.passed, c.failed)
 	if c.failed > 0 || c.passed == 0 {

@@ -43,10 +43,13 @@ func withServers(
 	return run(servers)
 }
 
-// runTests runs every test with the race detector and counts them.
-func runTests(ctx context.Context, out io.Writer, c *counts, servers []string) error {
-	args := append([]string{"test", "-race", "-json", "-timeout", testLimit.String()},
-		packages()...)
+// runTests runs the tests of all packages with the race detector and counts them. More arguments
+// choose among them.
+func runTests(
+	ctx context.Context, out io.Writer, c *counts, servers []string, more ...string,
+) error {
+	args := slices.Concat([]string{"test", "-race", "-json", "-timeout", testLimit.String()}, more,
+		packages())
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), servers...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -64,6 +67,7 @@ func runTests(ctx context.Context, out io.Writer, c *counts, servers []string) e
 	s.read(events)
 	err = cmd.Wait()
 	s.slowest(out)
+	s.board.print(out)
 	if err != nil {
 		return fmt.Errorf("%sgo test: %w", complaints.String(), err)
 	}
@@ -95,6 +99,7 @@ type score struct {
 	failed map[string][]string // failed tests by package, in order
 	passed map[string]int      // passed tests by package
 	times  []timed
+	board  scoreboard
 }
 
 type timed struct {
@@ -105,7 +110,7 @@ type timed struct {
 func newScore(out io.Writer, c *counts) *score {
 	return &score{
 		out: out, counts: c, output: map[string][]string{},
-		failed: map[string][]string{}, passed: map[string]int{},
+		failed: map[string][]string{}, passed: map[string]int{}, board: scoreboard{},
 	}
 }
 
@@ -131,6 +136,7 @@ func (s *score) take(e event) {
 	switch e.Action {
 	case "output":
 		s.output[key] = append(s.output[key], e.Output)
+		s.board.take(e.Output)
 	case "build-output":
 		s.output[e.ImportPath] = append(s.output[e.ImportPath], e.Output)
 	case "pass", "fail", "skip":

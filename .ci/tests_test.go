@@ -12,6 +12,8 @@ import (
 // events are the lines of a run with one good test, one bad one, one that was skipped, a package
 // that does not build and a package that falls over.
 const events = `{"Action":"output","Package":"a","Test":"TestGood","Output":"good words\n"}
+{"Action":"output","Package":"a","Test":"TestGood","Output":"    x_test.go:1: scoreboard: kills=2 redis_ms=7 seed=5\n"}
+{"Action":"output","Package":"a","Test":"TestGood","Output":"    x_test.go:1: scoreboard: kills=1 redis_ms=4 odd=x\n"}
 {"Action":"pass","Package":"a","Test":"TestGood","Elapsed":0.1}
 {"Action":"output","Package":"a","Test":"TestBad","Output":"bad words\n"}
 {"Action":"fail","Package":"a","Test":"TestBad","Elapsed":20.5}
@@ -38,13 +40,15 @@ func TestScore(t *testing.T) {
 	s := newScore(&out, c)
 	s.read(strings.NewReader(events))
 	s.slowest(&out)
+	s.board.print(&out)
 	if c.passed != 3 || c.failed != 4 {
 		t.Errorf("counted %d passed, %d failed\n%s", c.passed, c.failed, out.String())
 	}
 	for _, want := range []string{
 		"FAIL a ", "2 of 3 tests failed", "bad words", "skip words", "2 tests", "FAIL c ",
 		"no such thing", "FAIL d ", "panic: words", "exit status 2", "not json",
-		"slow: a TestBad 20.5s",
+		"slow: a TestBad 20.5s", "redis ms                           7\n",
+		`{"kills":3,"redis_ms":7,"seed":5}`,
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())

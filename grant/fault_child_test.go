@@ -87,6 +87,7 @@ func (c *child) kill(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.ended
+	t.Log("scoreboard: kill_9=1")
 }
 
 // line reads the child's next report.

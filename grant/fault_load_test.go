@@ -123,6 +123,8 @@ func TestFaultLoad(t *testing.T) {
 			took := time.Since(start)
 			t.Logf("%d submissions in %v: %.0f per second, %v", loadSubmissions, took,
 				loadSubmissions/took.Seconds(), total.Outcomes)
+			t.Logf("scoreboard: duplicates_submitted=%d duplicates_granted=%d", loadSubmissions,
+				f.count(t, "select count(*) from reward_ledger"))
 			checkLoad(t, f, total)
 			if n := f.codes.deadlocks.Load() + total.Deadlocks; n != 0 {
 				t.Errorf("%d deadlocks", n)

@@ -33,12 +33,13 @@ func TestFaultReplyLost(t *testing.T) {
 	}
 	w := granttest.New(t)
 	for _, step := range steps {
-		for _, fault := range granttest.LossFaults() {
+		for _, fault := range append(granttest.LossFaults(), granttest.Delay) {
 			t.Run(step.name+"/"+fault.String(), func(t *testing.T) {
 				t.Parallel()
 				f := newFaultyIn(t, w)
 				rule := step.rule(t)
 				rule.Fault = fault
+				rule.Wait = 2 * faultTTL // of Delay: longer than anybody waits
 				proxy := f.redisProxy
 				if step.pg {
 					proxy = f.pgProxy
@@ -59,6 +60,7 @@ func replyLost(t *testing.T, f *faulty, lost *granttest.Trigger) {
 	r := reward(t.Name())
 	result := grantOne(t, engine, r)
 	happens(t, lost.Fired(), "the loss of the answer")
+	t.Log("scoreboard: lost_reply_cells=1")
 	want(t, result, grant.Applied)
 	if result.Token != 1 {
 		t.Errorf("token %d, want 1: the acquisition did not recognise itself", result.Token)
@@ -134,6 +136,7 @@ func TestFaultRenewReplyLost(t *testing.T) {
 			})
 			renewed := f.store.Renew(t.Context(), []grant.Lease{held})[0]
 			happens(t, lost.Fired(), "the loss of the answer")
+			t.Log("scoreboard: lost_reply_cells=1")
 			if renewed.Lost {
 				t.Fatalf("a renewal without an answer counts as loss: %+v", renewed)
 			}

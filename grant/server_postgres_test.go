@@ -199,6 +199,7 @@ func TestServerPromotedWithoutLastGrants(t *testing.T) {
 	exec(t, w, `update reward_timeline set timeline = reward_timeline_now()`)
 	wantOutcome(t, mustGrant(t, engine, reward("player-2")), grant.Applied)
 	wantOutcome(t, mustGrant(t, engine, reward("player-1")), grant.Replayed)
+	t.Log("scoreboard: failovers=1")
 	w.CheckInvariants(t)
 }
 

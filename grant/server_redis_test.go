@@ -238,7 +238,7 @@ func TestServerRedisSplitBrain(t *testing.T) {
 	if one.Token != two.Token {
 		t.Fatalf("tokens %d and %d, want the same", one.Token, two.Token)
 	}
-	t.Logf("scoreboard: failover_duplicate_tokens=1")
+	t.Logf("scoreboard: failovers=1 duplicate_tokens_refused=1")
 	first, second := reward("player-1"), reward("player-1")
 	first.Held, second.Held = &one, &two
 	second.EventID += "-other"

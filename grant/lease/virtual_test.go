@@ -48,7 +48,7 @@ func TestVirtualTime(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	t.Logf("scoreboard: virtual=%d %v", schedules(t), seen)
+	t.Logf("scoreboard: virtual_schedules=%d %v", schedules(t), seen)
 	for _, what := range []string{
 		"wrote", "stale", "lost while working", "stalled past the lease", "busy", "forgot", "died",
 	} {

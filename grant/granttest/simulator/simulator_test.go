@@ -61,8 +61,9 @@ func TestSchedules(t *testing.T) {
 			seen[what] += n
 		}
 	}
-	t.Logf("scoreboard: schedules=%d steps=%d submitted=%d granted=%d seed=%d", count, steps,
-		submitted, granted, first)
+	t.Logf("scoreboard: schedules=%d schedule_steps=%d schedule_seed=%d submitted=%d granted=%d", count, steps,
+		first, submitted, granted)
+	t.Logf("scoreboard: situations_seen=%d", len(situations))
 	for _, what := range situations {
 		if seen[what] == 0 {
 			t.Errorf("no schedule of seed %d ever saw: %s", first, what)
@@ -79,6 +80,7 @@ func TestDefects(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(within) {
 				if r := Run(seed, Options{Defect: d}); r.Violation != "" {
+					t.Logf("scoreboard: simulator_defects_found=1")
 					t.Logf("seed %d: %s", seed, r.Violation)
 					return
 				}
