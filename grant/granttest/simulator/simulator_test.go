@@ -61,8 +61,8 @@ func TestSchedules(t *testing.T) {
 			seen[what] += n
 		}
 	}
-	t.Logf("scoreboard: schedules=%d schedule_steps=%d schedule_seed=%d submitted=%d granted=%d", count, steps,
-		first, submitted, granted)
+	t.Logf("scoreboard: schedules=%d schedule_steps=%d schedule_seed=%d submitted=%d granted=%d",
+		count, steps, first, submitted, granted)
 	t.Logf("scoreboard: situations_seen=%d", len(situations))
 	for _, what := range situations {
 		if seen[what] == 0 {
