@@ -76,7 +76,8 @@ type Balance struct {
 	Kind   string
 	Amount int64
 	// Ledger is the sum of the ledger, on the newest page; it differs from Amount only when
-	// something is broken. Further pages do not sum: it is nil.
+	// something is broken. Further pages do not sum, nor does any page of a player with more than
+	// 10,000 postings, whom the audit's check balance compares: it is nil.
 	Ledger *int64
 }
 

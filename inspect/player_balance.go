@@ -50,8 +50,20 @@ func posted(
 	return sums(rows), err
 }
 
+// summed sums all of a player's postings; nil when there are too many for a page to wait for.
+func summed(ctx context.Context, tx pgx.Tx, player string) (map[string]int64, error) {
+	rows, err := collect[kindSum](ctx, tx, playerSumSQL, struct {
+		Player string `db:"player"`
+	}{player})
+	if err != nil || len(rows) == 1 && rows[0].Kind == "" {
+		return nil, err
+	}
+	return sums(rows), nil
+}
+
 // listBalances returns the balances of a player. The newest page also compares them with the
-// ledger; further pages leave that out, since it costs a look at every posting.
+// ledger, unless that is very long; further pages leave that out, since it costs a look at every
+// posting.
 func listBalances(have, ledger map[string]int64) []Balance {
 	all := maps.Clone(have)
 	for kind := range ledger {

@@ -19,7 +19,10 @@ func BenchmarkPlayerPages(b *testing.B) {
 		"'r', timestamptz '2026-01-01 00:00Z' + n * interval '1 second' "+
 		"from generate_series(1, $1::integer) n", n)
 	w.exec(b, "insert into reward_balance (player_id, kind, amount) values ('p1', 'gems', $1)", n)
+	w.exec(b, "insert into reward_claim (player_id, reward_event_id, kind, amount, fence_token, "+
+		"status) select player_id, reward_event_id, kind, amount, 1, 'applied' from reward_ledger")
 	w.exec(b, "vacuum analyze reward_ledger")
+	w.exec(b, "vacuum analyze reward_claim")
 	reader := w.with(b, inspect.Options{Timeout: time.Minute})
 	read := func(depth int) time.Duration {
 		q := inspect.PlayerQuery{PlayerID: "p1"}

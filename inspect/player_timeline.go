@@ -58,7 +58,7 @@ func (p *PlayerPage) reckon(ctx context.Context, tx pgx.Tx, turn pageTurn) error
 	}
 	var ledger map[string]int64
 	if turn.from == nil {
-		if ledger, err = posted(ctx, tx, p.PlayerID, nil); err != nil {
+		if ledger, err = summed(ctx, tx, p.PlayerID); err != nil {
 			return err
 		}
 	}

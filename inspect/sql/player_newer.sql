@@ -4,6 +4,9 @@
 --          @outcome, empty for all; @at, @rank, @id the place to go on from, @at null for the
 --          oldest; @limit how many
 -- result:  at most @limit entries, oldest first
+-- notes:   each part walks an index in the order of time, so that a page costs the same however long
+--          the history is. Applied claims have none: those without a posting, which an audit finds
+--          too, are looked for when the player has at most 10,000 claims.
 -- locks:   none
 with posting as (
     select 4 as rank, 'posting' as type, l.id, l.created_at as at, l.reward_event_id, l.kind,
@@ -19,8 +22,9 @@ with posting as (
       and (@campaign::text = '' or starts_with(l.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
           or (l.created_at, 4, l.id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and (@from::timestamptz is null or l.created_at >= @from::timestamptz)
-      and (@to::timestamptz is null or l.created_at < @to::timestamptz)
+      and l.created_at >= coalesce(@at::timestamptz, '-infinity')
+      and l.created_at >= coalesce(@from::timestamptz, '-infinity')
+      and l.created_at < coalesce(@to::timestamptz, 'infinity')
     order by l.created_at asc, l.id asc
     limit @limit::bigint
 ), refusal as (
@@ -37,11 +41,15 @@ with posting as (
       and (@campaign::text = '' or starts_with(r.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
           or (r.created_at, 3, r.id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and (@from::timestamptz is null or r.created_at >= @from::timestamptz)
-      and (@to::timestamptz is null or r.created_at < @to::timestamptz)
+      and r.created_at >= coalesce(@at::timestamptz, '-infinity')
+      and r.created_at >= coalesce(@from::timestamptz, '-infinity')
+      and r.created_at < coalesce(@to::timestamptz, 'infinity')
     order by r.created_at asc, r.id asc
     limit @limit::bigint
-), claim as (
+), few as materialized (
+    select count(*) <= 10000 as claims
+    from (select from reward_claim where player_id = @player::text limit 10001) as part
+), due as (
     select 2 as rank, 'claim' as type, c.claim_id as id, c.updated_at as at, c.reward_event_id,
         c.kind, c.amount, c.status as outcome, '' as resource, c.fence_token as token,
         '' as owner, '' as actor, '' as reason, null::bigint as reverses,
@@ -50,6 +58,7 @@ with posting as (
     from reward_claim c
     where c.player_id = @player::text and 'claim' = any(@types::text[])
       and (@outcome::text in ('', c.status))
+      and c.status <> 'applied'
       and not exists (
           select from reward_ledger l
           where l.player_id = c.player_id and l.reward_event_id = c.reward_event_id)
@@ -58,8 +67,32 @@ with posting as (
       and (@campaign::text = '' or starts_with(c.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
           or (c.updated_at, 2, c.claim_id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and (@from::timestamptz is null or c.updated_at >= @from::timestamptz)
-      and (@to::timestamptz is null or c.updated_at < @to::timestamptz)
+      and c.updated_at >= coalesce(@at::timestamptz, '-infinity')
+      and c.updated_at >= coalesce(@from::timestamptz, '-infinity')
+      and c.updated_at < coalesce(@to::timestamptz, 'infinity')
+    order by c.updated_at asc, c.claim_id asc
+    limit @limit::bigint
+), lost as (
+    select 2 as rank, 'claim' as type, c.claim_id as id, c.updated_at as at, c.reward_event_id,
+        c.kind, c.amount, c.status as outcome, '' as resource, c.fence_token as token,
+        '' as owner, '' as actor, '' as reason, null::bigint as reverses,
+        null::bigint as accepted_token, null::text as accepted_owner, null::text as have_kind,
+        null::bigint as have_amount, '' as detail, '' as command
+    from reward_claim c
+    where c.player_id = @player::text and 'claim' = any(@types::text[])
+      and (@outcome::text in ('', c.status))
+      and c.status = 'applied' and (select few.claims from few)
+      and not exists (
+          select from reward_ledger l
+          where l.player_id = c.player_id and l.reward_event_id = c.reward_event_id)
+      and (@kind::text = '' or c.kind = @kind::text)
+      and (@event::text = '' or c.reward_event_id = @event::text)
+      and (@campaign::text = '' or starts_with(c.reward_event_id, @campaign::text))
+      and (@at::timestamptz is null
+          or (c.updated_at, 2, c.claim_id) > (@at::timestamptz, @rank::integer, @id::bigint))
+      and c.updated_at >= coalesce(@at::timestamptz, '-infinity')
+      and c.updated_at >= coalesce(@from::timestamptz, '-infinity')
+      and c.updated_at < coalesce(@to::timestamptz, 'infinity')
     order by c.updated_at asc, c.claim_id asc
     limit @limit::bigint
 ), deed as (
@@ -78,8 +111,9 @@ with posting as (
           or starts_with(coalesce(a.arguments ->> 'event', ''), @campaign::text))
       and (@at::timestamptz is null
           or (a.created_at, 1, a.id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and (@from::timestamptz is null or a.created_at >= @from::timestamptz)
-      and (@to::timestamptz is null or a.created_at < @to::timestamptz)
+      and a.created_at >= coalesce(@at::timestamptz, '-infinity')
+      and a.created_at >= coalesce(@from::timestamptz, '-infinity')
+      and a.created_at < coalesce(@to::timestamptz, 'infinity')
     order by a.created_at asc, a.id asc
     limit @limit::bigint
 ), page as (
@@ -93,7 +127,11 @@ with posting as (
     union all
     select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
         actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
-        detail, command from claim
+        detail, command from due
+    union all
+    select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
+        actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
+        detail, command from lost
     union all
     select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
         actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
