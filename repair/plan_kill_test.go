@@ -1,0 +1,204 @@
+package repair_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	"rewardctl/grant"
+	"rewardctl/grant/lease"
+	"rewardctl/repair"
+)
+
+// planChildEnv carries the orders of a child process: this test binary, run again.
+const planChildEnv = "REWARDCTL_PLAN_CHILD"
+
+// planOrders tell a child which deed to do, and at which step to die.
+type planOrders struct {
+	Postgres string
+	User     string // of the database
+	Redis    string
+	Prefix   string
+	Operator string
+	Deed     string // "apply" or "approve"
+	Plan     int64
+	Step     repair.PlanStep
+}
+
+// dieAt runs a deed in a process of its own that kills itself at a step, as kill -9 does.
+func (b *bench) dieAt(t *testing.T, o planOrders) {
+	t.Helper()
+	o.Postgres, o.Redis, o.Prefix = b.URL(), b.RedisAddr, b.Prefix
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPlanChild$",
+		"-test.count=1", "-test.timeout=2m")
+	cmd.Env = append(os.Environ(), planChildEnv+"="+string(text))
+	out, err := cmd.CombinedOutput()
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("%s %s: the child was not killed: %v: %s", o.Deed, o.Step, err, out)
+	}
+}
+
+// TestPlanChild is the child's side. Without orders it has nothing to do.
+func TestPlanChild(t *testing.T) {
+	text, ordered := os.LookupEnv(planChildEnv)
+	if !ordered {
+		return
+	}
+	var o planOrders
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatal(err)
+	}
+	operator, engine := o.wire(t)
+	die := func(step repair.PlanStep) {
+		if step == o.Step {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // the signal arrives
+		}
+	}
+	var err error
+	switch o.Deed {
+	case "apply":
+		_, err = operator.ApplyPlan(t.Context(), engine, repair.PlanRun{
+			Plan: repair.PlanRef{ID: o.Plan}, OnStep: die, ClaimFor: time.Second, Workers: 1,
+		})
+	case "approve":
+		_, err = operator.ApprovePlan(t.Context(), repair.DecideRequest{
+			Plan: repair.PlanRef{ID: o.Plan}, Reason: "checked", OnStep: die,
+		})
+	}
+	t.Fatalf("it went on to its end: %v", err)
+}
+
+func (o planOrders) wire(t *testing.T) (*repair.Operator, *grant.Engine) {
+	t.Helper()
+	settings, err := pgxpool.ParseConfig(o.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.User != "" {
+		settings.ConnConfig.User = o.User
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(&redis.Options{Addr: o.Redis, ContextTimeoutEnabled: true})
+	store, err := lease.New(client, lease.Options{Prefix: o.Prefix, TTL: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := grant.NewEngine(pool, store, grant.Options{
+		Worker: fmt.Sprintf("child@test/%d", os.Getpid()), NewID: rand.Text,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator, err := repair.New(pool, store, engine, repair.Options{
+		Operator: o.Operator, NewID: rand.Text,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return operator, engine
+}
+
+// logIsIntact checks that the log has no gap and that each row follows from the one before.
+func (b *bench) logIsIntact(t *testing.T) {
+	t.Helper()
+	broken := b.scalar(t, "select count(*) from (select a.id, a.prev_hash, "+
+		"lag(a.hash) over (order by a.id) as before, row_number() over (order by a.id) as n "+
+		"from operator_action a) x where x.id <> x.n or (x.n > 1 and x.prev_hash is distinct from "+
+		"x.before)")
+	if broken != "0" {
+		t.Errorf("%s rows of the log do not follow from the one before", broken)
+	}
+}
+
+// kill -9 between any two steps of applying a plan: the next run finishes it, nothing is doubled.
+func TestPlanSurvivesKillAtEveryStepOfApply(t *testing.T) {
+	t.Parallel()
+	for _, step := range []repair.PlanStep{
+		repair.PlanStepBegin, repair.PlanStepBegun, repair.PlanStepClaimed, repair.PlanStepGranted,
+		repair.PlanStepRecorded, repair.PlanStepFinish, repair.PlanStepFinished,
+	} {
+		t.Run(string(step), func(t *testing.T) {
+			t.Parallel()
+			const rows = 1500
+			b := setup(t)
+			plan, _ := planOf(t, b.operator, writeFile(t, "g.csv", manyRows(rows)),
+				repair.PlanRequest{})
+			b.dieAt(t, planOrders{Operator: "alice", Deed: "apply", Plan: plan.ID, Step: step})
+			before, _ := b.postings(t)
+			report, err := runPlan(t, b, b.operator, plan.ID, repair.PlanRun{})
+			if err != nil || !report.Complete() {
+				t.Fatalf("%v, %+v", err, report)
+			}
+			granted := report.Counts.Of(grant.Applied) + report.Counts.Of(grant.Replayed)
+			if posted, sum := b.postings(t); posted != rows || sum != rows || granted != rows {
+				t.Errorf("%d postings of %d, %d in the report", posted, sum, granted)
+			}
+			t.Logf("%d rows were granted when it was killed, %d answered replayed", before,
+				report.Counts.Of(grant.Replayed))
+			b.logIsIntact(t)
+			b.CheckInvariants(t)
+		})
+	}
+}
+
+// kill -9 between any two steps of an approval: either it is there with its log row, or neither
+// is, and approving again ends well or says that it is done.
+func TestPlanSurvivesKillAtEveryStepOfApprove(t *testing.T) {
+	t.Parallel()
+	for step, kept := range map[repair.PlanStep]bool{
+		repair.PlanStepDecide: false, repair.PlanStepWritten: false, repair.PlanStepLogged: false,
+		repair.PlanStepDecided: true,
+	} {
+		t.Run(string(step), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			few := repair.PlanPolicy{Limits: repair.PlanLimits{Rows: 2}}
+			alice, bob := b.planner(t, "alice", few), b.planner(t, "bob", few)
+			plan, _ := planOf(t, alice, writeFile(t, "g.csv", manyRows(5)), repair.PlanRequest{})
+			b.dieAt(t, planOrders{
+				Operator: "bob", User: b.Schema + "_bob", Deed: "approve", Plan: plan.ID, Step: step,
+			})
+			state := b.scalar(t, "select state from grant_plan")
+			rows := b.scalar(t, "select count(*) from grant_approval")
+			logged := b.scalar(t, "select count(*) from operator_action where action = "+
+				"'grant approve' and outcome = 'approved'")
+			want := strings.Join([]string{"waiting", "0", "0"}, " ")
+			if kept {
+				want = "approved 1 1"
+			}
+			if got := state + " " + rows + " " + logged; got != want {
+				t.Fatalf("after the kill: %s, want %s", got, want)
+			}
+			after, err := bob.ApprovePlan(t.Context(), repair.DecideRequest{
+				Plan: repair.PlanRef{ID: plan.ID}, Reason: "checked",
+			})
+			if err != nil || after.State != repair.PlanApproved {
+				t.Fatalf("%v, %+v", err, after)
+			}
+			report, err := runPlan(t, b, alice, plan.ID, repair.PlanRun{})
+			if err != nil || report.Counts.Of(grant.Applied) != 5 {
+				t.Fatalf("%v, %+v", err, report)
+			}
+			b.logIsIntact(t)
+			b.CheckInvariants(t)
+		})
+	}
+}
