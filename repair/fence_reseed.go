@@ -19,7 +19,8 @@ type ReseedRequest struct {
 	Resource string // one; empty for all
 	// Fences raises fences to the counters instead of counters to the fences: after a failover of
 	// PostgreSQL that lost rows, nobody knows which of the issued tokens were accepted. Every
-	// lease that is held then is void: its holder is refused and takes a new one.
+	// lease that is held then is void: its holder is refused and takes a new one. For all
+	// resources it also accepts the timeline on which the database is, so that grants go on.
 	Fences bool
 	Reason string
 	DryRun bool
@@ -96,6 +97,9 @@ type Reseed struct {
 	ResultID int64        // the last row in the log; 0 on a dry run
 	// LogProblem says why a result row could not be written; the rest stands all the same.
 	LogProblem string
+	// Timeline is what was accepted, or would be: after all fences were raised, grants go on on
+	// the server and timeline that the database is on. Empty when it never changed.
+	Timeline Timeline
 }
 
 const reseedShown = 1000
@@ -149,6 +153,9 @@ func (o *Operator) Reseed(ctx context.Context, req ReseedRequest) (Reseed, error
 	})
 	if !req.DryRun && out.IntentID != 0 {
 		err = errors.Join(err, o.endReseed(context.WithoutCancel(ctx), req, &out))
+	}
+	if err == nil {
+		err = o.settleTimeline(ctx, req, &out)
 	}
 	return out, err
 }

@@ -9,4 +9,8 @@ var (
 	fenceOfSQL string
 	//go:embed sql/fence_reseed.sql
 	fenceReseedSQL string
+	//go:embed sql/timeline_read.sql
+	timelineReadSQL string
+	//go:embed sql/timeline_accept.sql
+	timelineAcceptSQL string
 )

@@ -137,8 +137,15 @@ type reseedJSON struct {
 	Items    []reseedItemJSON `json:"items"`
 	IntentID *string          `json:"intent_id"`
 	ResultID *string          `json:"result_id"`
+	Timeline *timelineJSON    `json:"timeline"` // what was accepted; null when it never changed
 	Command  string           `json:"command"`
 	Exit     int              `json:"exit"`
+}
+
+// timelineJSON is a change of the pair server/timeline.
+type timelineJSON struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 type reseedItemJSON struct {
@@ -158,8 +165,9 @@ func (a *app) fenceReseedCommand() *cobra.Command {
 		Long: "Raises the counters that fell behind their fence, and repairs damaged ones, each only" +
 			" if it is\nas it was seen. With --fences it raises the fences to the counters instead:" +
 			" after a failover of\nPostgreSQL that lost rows, nobody knows which of the issued tokens" +
-			" were accepted. Every lease\nheld then is void: its holder is refused and takes a new one.",
-		Example: "  rewardctl fence reseed --all --reason \"redis lost its counters, INC-77\" --dry-run\n" +
+			" were accepted. Every lease\nheld then is void: its holder is refused and takes a new one." +
+			" With --all it also accepts the\ntimeline that the database is on, so that grants go on.",
+		Example: "  rewardctl fence reseed --all --reason \"redis lost counters, INC-77\" --dry-run\n" +
 			"  rewardctl fence reseed --all --fences --reason \"failover, INC-78\" --confirm void-leases",
 		Args: optionalArgument("RESOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -256,6 +264,9 @@ func (a *app) printReseed(r repair.ReseedRequest, done repair.Reseed) error {
 	if r.Fences {
 		j.Raise = "fences"
 	}
+	if change := done.Timeline; change != (repair.Timeline{}) {
+		j.Timeline = &timelineJSON{change.From, change.To}
+	}
 	for answer, n := range done.Counts {
 		j.Counts[string(answer)] = n
 	}
@@ -282,5 +293,10 @@ func (a *app) printReseed(r repair.ReseedRequest, done repair.Reseed) error {
 		l.rows = append(l.rows, append(cells[:4:4], number(item.To), answer))
 	}
 	l.document = j
+	if j.Timeline != nil && r.DryRun {
+		a.say("timeline %s would be accepted, after %s", j.Timeline.To, j.Timeline.From)
+	} else if j.Timeline != nil {
+		a.say("timeline %s is accepted, after %s: grants go on", j.Timeline.To, j.Timeline.From)
+	}
 	return errors.Join(a.print(l), ended(code))
 }
