@@ -9,7 +9,8 @@ import (
 )
 
 // After a promotion granting is locked. Reseeding the fences voids the leases of before, accepts
-// the timeline, is written down, and lets grants go on; reseeding counters or one resource does not.
+// the timeline, is written down, and lets grants go on. Reseeding the counters does not, nor does
+// reseeding one resource.
 func TestReseedAcceptsTheTimeline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
