@@ -34,20 +34,34 @@ func (b *bench) planner(t *testing.T, name string, policy repair.PlanPolicy) *re
 			strings.ReplaceAll(b.Conn.Password, "'", "''")+"'")
 		t.Cleanup(func() { b.dropRole(t, user) })
 	}
-	settings := b.Pool.Config().Copy()
-	settings.ConnConfig.User = b.Schema + "_" + name
-	pool, err := pgxpool.NewWithConfig(t.Context(), settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	o, err := repair.New(pool, b.store, b.engine, repair.Options{
+	return b.session(t, name, name, policy)
+}
+
+// session is an operator under any name in the session of a planner.
+func (b *bench) session(
+	t *testing.T, user, name string, policy repair.PlanPolicy,
+) *repair.Operator {
+	t.Helper()
+	o, err := repair.New(b.poolOf(t, user), b.store, b.engine, repair.Options{
 		Operator: name, NewID: rand.Text, LockTimeout: 300 * time.Millisecond, Plans: policy,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// poolOf connects as the database user of a planner.
+func (b *bench) poolOf(t *testing.T, user string) *pgxpool.Pool {
+	t.Helper()
+	settings := b.Pool.Config().Copy()
+	settings.ConnConfig.User = b.Schema + "_" + user
+	pool, err := pgxpool.NewWithConfig(t.Context(), settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
 }
 
 func (b *bench) exec(t *testing.T, sql string, args ...any) {
