@@ -74,6 +74,7 @@ func (r *Reader) examinePostgres(ctx context.Context, d *Diagnosis) {
 	r.examineCollation(ctx, d)
 	r.examineSessions(ctx, d)
 	if seen.HasLedger {
+		r.examineTimeline(ctx, d)
 		r.examineOutbox(ctx, d)
 	}
 }

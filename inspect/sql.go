@@ -48,6 +48,8 @@ var (
 var (
 	//go:embed sql/doctor_server.sql
 	doctorServerSQL string
+	//go:embed sql/doctor_timeline.sql
+	doctorTimelineSQL string
 	//go:embed sql/doctor_identity.sql
 	doctorIdentitySQL string
 	//go:embed sql/doctor_key.sql

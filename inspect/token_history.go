@@ -34,22 +34,40 @@ func (r *Reader) Tokens(ctx context.Context, resource string) (TokenHistory, err
 	redisErr := r.tokensOfRedis(ctx, &h, &counter)
 	const op = "read the history of tokens"
 	databaseErr := r.readFrom(ctx, r.history(), op, func(ctx context.Context, tx pgx.Tx) error {
+		if r.opts.Replica == nil { // one moment for both
+			if err := h.readFence(ctx, tx); err != nil {
+				return err
+			}
+		}
 		return h.gather(ctx, tx)
 	})
+	fenceErr := databaseErr
+	if r.opts.Replica != nil {
+		// After the history: a fence that is newer than the replica is explained by its lag, and one
+		// that is older than the postings would be none.
+		fenceErr = r.read(ctx, "read the fence", h.readFence)
+	}
 	switch {
-	case redisErr != nil && databaseErr != nil:
+	case redisErr != nil && databaseErr != nil && fenceErr != nil:
 		return TokenHistory{}, errors.Join(redisErr, databaseErr)
 	case redisErr != nil:
 		h.Missing = append(h.Missing, Missing{grant.Redis, "lease, counter and history", redisErr})
-	case databaseErr != nil:
+	}
+	switch {
+	case databaseErr != nil && fenceErr != nil:
 		h.Missing = append(h.Missing,
 			Missing{grant.PostgreSQL, "fence, postings, refusals and deeds", databaseErr})
+	case databaseErr != nil:
+		h.Missing = append(h.Missing,
+			Missing{grant.PostgreSQL, "postings, refusals and deeds", databaseErr})
+	case fenceErr != nil:
+		h.Missing = append(h.Missing, Missing{grant.PostgreSQL, "fence", fenceErr})
 	}
 	if h.Lease == nil && h.Fence == nil && len(h.Entries) == 0 && len(h.Missing) == 0 {
 		return TokenHistory{}, &NotFoundError{What: "resource", Name: resource}
 	}
 	if h.Lease != nil {
-		h.Lease.judge(r.opts.TTL, h.Fence, databaseErr == nil)
+		h.Lease.judge(r.opts.TTL, h.Fence, fenceErr == nil)
 	}
 	h.settle(counter, redisErr == nil, r.opts.TTL)
 	return h, nil
@@ -108,12 +126,8 @@ func eventEntry(e lease.Event) TokenEntry {
 	return entry
 }
 
-// gather reads what PostgreSQL knows.
+// gather reads what PostgreSQL knows, but for the fence, which only the primary tells.
 func (h *TokenHistory) gather(ctx context.Context, tx pgx.Tx) error {
-	var err error
-	if h.Fence, err = fenceOf(ctx, tx, h.Resource); err != nil {
-		return err
-	}
 	if player, ok := playerOf(h.Resource); ok {
 		if err := h.gatherPostings(ctx, tx, player); err != nil {
 			return err
@@ -123,6 +137,12 @@ func (h *TokenHistory) gather(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	return h.gatherDeeds(ctx, tx)
+}
+
+func (h *TokenHistory) readFence(ctx context.Context, tx pgx.Tx) error {
+	var err error
+	h.Fence, err = fenceOf(ctx, tx, h.Resource)
+	return err
 }
 
 func (h *TokenHistory) gatherPostings(ctx context.Context, tx pgx.Tx, player string) error {

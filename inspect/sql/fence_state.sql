@@ -1,5 +1,5 @@
 -- purpose: read what a verdict needs of the fences of very many resources. Each is looked up by
---          itself (limit 1 makes it so): however many fences there are besides, this costs the same.
+--          itself (limit 1 makes it so): fences of other resources cost nothing.
 -- params:  @resources the resources
 -- result:  one row of three arrays: for each resource that has a fence its position, counted from
 --          1, the token and the owner. Arrays are read in a third of the time of as many rows.

@@ -4,9 +4,9 @@
 --          @outcome, empty for all; @at, @rank, @id the place to go on from, @at null for the
 --          newest; @limit how many
 -- result:  at most @limit entries, newest first
--- notes:   each part walks an index in the order of time, so that a page costs the same however long
---          the history is. Applied claims have none: those without a posting, which an audit finds
---          too, are looked for when the player has at most 10,000 claims.
+-- notes:   each part walks an index in the order of time, so that a page costs the same however
+--          long the history is. Applied claims have none: those without a posting, which an audit
+--          finds too, are looked for when the player has at most 10,000 claims.
 -- locks:   none
 with posting as (
     select 4 as rank, 'posting' as type, l.id, l.created_at as at, l.reward_event_id, l.kind,

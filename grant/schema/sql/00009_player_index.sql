@@ -1,4 +1,4 @@
--- purpose: read a page of a player's history, however long, by walking an index in the order of time.
+-- purpose: read a page of a player's history, however long, by walking an index in order of time.
 -- +goose Up
 
 create index reward_ledger_player_time on reward_ledger (player_id, created_at, id);
