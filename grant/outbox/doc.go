@@ -23,8 +23,9 @@
 //
 // A verdict says whose fault it is. What the receiver refuses for good is a dead letter at once.
 // What fails for reasons that may lie in the message is tried again, each time later up to a
-// bound, and is a dead letter after Options.StrikesMax times. A receiver that is down or busy
-// costs no strikes: the relay pauses and tries one row at a time until it answers again.
+// bound, and is a dead letter after Options.StrikesMax times. A receiver that is down or busy, or
+// answers to nobody, costs no strikes: the relay pauses and tries one row at a time until it
+// answers again.
 //
 // A row that is a dead letter or was parked holds up later rows of its player, and of nobody else
 // (PolicyWait); under PolicyPass it does not.

@@ -16,7 +16,7 @@ func (r *Relay) handle(ctx, work context.Context, one row) result {
 	r.attempt(bounded, &res)
 	res.ended = r.opts.Now()
 	r.meters.took(res.ended.Sub(res.began))
-	r.listenTo(res.report)
+	r.listenTo(&res)
 	r.settle(&res)
 	return res
 }
@@ -44,15 +44,22 @@ func (r *Relay) attempt(ctx context.Context, res *result) {
 }
 
 // listenTo learns from an answer how the receiver is.
-func (r *Relay) listenTo(report Report) {
+func (r *Relay) listenTo(res *result) {
+	report := res.report
 	switch report.Verdict {
+	case Unknown:
+		// A receiver that swallows one message may well take others. When it answers to none, it
+		// is down, and the messages are not to blame.
+		if !r.rest.silence(res.row.id) {
+			return
+		}
+		res.excused = true
+		fallthrough
 	case NotNow:
 		if r.rest.refuse(report.Detail, min(report.RetryAfter, retryAfterMax)) {
 			r.opts.Logger.Warn("the receiver is not ready; nothing is sent until it is",
 				"sink", r.sink.Name(), "answer", report.Detail)
 		}
-	case Unknown:
-		// A receiver that swallows one message may well take others.
 	case Delivered, Repeated, Refused, Failed, Absent:
 		if r.rest.accept() {
 			r.opts.Logger.Info("the receiver is ready again", "sink", r.sink.Name())

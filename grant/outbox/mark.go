@@ -21,8 +21,10 @@ type result struct {
 	report Report
 	probed bool
 	unsent bool // it was not tried and goes back as it was
-	began  time.Time
-	ended  time.Time
+	// excused is set when no answer came, and none comes to others either.
+	excused bool
+
+	began, ended time.Time
 
 	state  string
 	wait   time.Duration
@@ -40,12 +42,15 @@ func (r *Relay) settle(res *result) {
 		res.state, res.strike = stateDead, true
 		return
 	case NotNow:
+		res.excused = true
+	case Failed, Unknown, Absent:
+	}
+	if res.excused {
 		res.state = statePending
 		res.wait = max(res.report.RetryAfter, r.rest.wait())
 		return
-	case Failed, Unknown, Absent:
-		res.strike = true
 	}
+	res.strike = true
 	res.state = statePending
 	res.wait = max(res.report.RetryAfter,
 		backoff(r.opts.BackoffMin, r.opts.BackoffMax, res.row.id, n))
@@ -65,7 +70,7 @@ func (res *result) doubt() bool {
 		return res.report.Doubt
 	case NotNow:
 		// It was not sent now; what was in doubt before still is, unless the receiver said no.
-		return res.row.doubt && !res.probed
+		return res.report.Doubt || res.row.doubt && !res.probed
 	}
 	return true
 }

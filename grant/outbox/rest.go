@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,6 +16,23 @@ type rest struct {
 	times int // answers "not now" in a row
 	until time.Time
 	why   string
+	// silent are the rows that got no answer at all since the last answer to any.
+	silent []int64
+}
+
+// silentRows is how many different rows in a row have to remain without an answer until that is
+// the receiver's fault and not theirs.
+const silentRows = 3
+
+// silence notes that a row got no answer. It reports whether so many did that the receiver must
+// be down.
+func (s *rest) silence(row int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.silent) < silentRows && !slices.Contains(s.silent, row) {
+		s.silent = append(s.silent, row)
+	}
+	return len(s.silent) >= silentRows
 }
 
 // refuse notes an answer "not now". It reports whether the receiver was fine before.
@@ -36,7 +54,7 @@ func (s *rest) accept() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.times > 0
-	s.times, s.until, s.why = 0, time.Time{}, ""
+	s.times, s.until, s.why, s.silent = 0, time.Time{}, "", nil
 	return was
 }
 

@@ -55,8 +55,8 @@ func sink(t testing.TB, url string) *outbox.HTTPSink {
 // quick are options with short waits.
 func quick() outbox.Options {
 	return outbox.Options{
-		Name: "relay@test/" + rand.Text()[:6], ClaimFor: 2 * time.Second,
-		Timeout: 500 * time.Millisecond, BackoffMin: 5 * time.Millisecond,
+		Name: "relay@test/" + rand.Text()[:6], ClaimFor: 20 * time.Second,
+		Timeout: 10 * time.Second, BackoffMin: 5 * time.Millisecond,
 		BackoffMax: 50 * time.Millisecond, PauseMax: 50 * time.Millisecond,
 		PollMax: 50 * time.Millisecond, StrikesMax: 5,
 	}
