@@ -46,7 +46,8 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		a.demoCommand(), a.grantCommand(), a.leaseCommand(), a.tokenCommand(), a.playerCommand(),
-		a.explainCommand(), a.ledgerCommand(), a.auditCommand(), a.oplogCommand(),
+		a.explainCommand(), a.ledgerCommand(), a.fenceCommand(), a.auditCommand(), a.oplogCommand(),
+		a.outboxCommand(), a.itemserverCommand(),
 		a.drillCommand(), a.doctorCommand(), a.migrateCommand(), a.configCommand(),
 		a.versionCommand(), a.completionCommand(),
 	)
