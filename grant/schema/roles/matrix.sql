@@ -71,7 +71,7 @@ from (values
         'arguments, observed, before, after, reason, ticket, approval, phase, intent, outcome, '
         'command'),
     ('operator', 'reward_outbox', 'update', 'state, strikes, doubt, next_attempt_at, claim_id, '
-        'claimed_by, claimed_until, last_error'),
+        'claimed_by, claimed_until, delivered_at, last_error'),
     ('operator', 'grant_plan', 'insert', 'campaign, source_name, requested_by, reason, '
         'approve_within'),
     ('operator', 'grant_plan', 'update', 'content_hash, plan_hash, row_count, state, version, due, '
