@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"rewardctl/config/embedded"
 	"rewardctl/grant"
 	"rewardctl/grant/granttest"
 	"rewardctl/grant/lease"
@@ -35,12 +36,18 @@ func freePort(t *testing.T) int {
 // startCluster starts three primaries that share all slots and returns their addresses.
 func startCluster(t *testing.T) []string {
 	t.Helper()
+	return formCluster(t, func(_ int, args ...string) *embedded.Redis { return own(t, 0, args...) })
+}
+
+// formCluster is startCluster with servers that start makes.
+func formCluster(t *testing.T, start func(i int, args ...string) *embedded.Redis) []string {
+	t.Helper()
 	const nodes, slots = 3, 16384
 	var addrs []string
 	var first int
 	for i := range nodes {
 		bus := freePort(t)
-		r := own(t, 0, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(bus))
+		r := start(i, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(bus))
 		c := dial(t, r.Addr())
 		from, to := i*slots/nodes, (i+1)*slots/nodes-1
 		if err := c.ClusterAddSlotsRange(t.Context(), from, to).Err(); err != nil {
