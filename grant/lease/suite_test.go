@@ -35,7 +35,17 @@ func TestMini(t *testing.T) {
 
 // conform is what every kind of server must do alike. The subtests run at once.
 func conform(t *testing.T, open opener) {
-	for name, test := range map[string]func(*testing.T, opener){
+	for name, test := range conformance() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open)
+		})
+	}
+}
+
+// conformance lists the parts of the suite.
+func conformance() map[string]func(*testing.T, opener) {
+	return map[string]func(*testing.T, opener){
 		"acquire answers":          acquireAnswers,
 		"asking again":             askingAgain,
 		"floor":                    floorRules,
@@ -60,11 +70,6 @@ func conform(t *testing.T, open opener) {
 		"B10 counter goes back":    counterGoesBack,
 		"large batch":              largeBatch,
 		"one resource many owners": manyOwners,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, open)
-		})
 	}
 }
 
