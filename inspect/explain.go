@@ -17,14 +17,16 @@ type Explanation struct {
 	Evidence []Evidence
 
 	Granted   bool
-	Posting   *grant.Posting // nil when it was not granted
-	Reversal  *grant.Posting // the posting that compensates it; nil when none does
-	Claim     *Claim         // nil when none is due or was
-	Delivery  *Delivery      // nil without a posting, or when the outbox row is missing
-	Refusals  []PlayerEntry  // newest first, at most 50
-	Actions   []PlayerEntry  // operator deeds about it, newest first, at most 50
-	Fence     *FenceSeen     // of the player's resource
-	Lease     *Lease         // who holds the player's resource now
+	Posting   *grant.Posting  // nil when it was not granted
+	Reversal  *grant.Posting  // the last posting that takes it back; nil when none does
+	Reversals []grant.Posting // all that take back a part of it, oldest first
+	Claim     *Claim          // nil when none is due or was
+	Delivery  *Delivery       // nil without a posting, or when the outbox row is missing
+	Attempts  []OutboxAttempt // to deliver it, oldest first
+	Refusals  []PlayerEntry   // newest first, at most 50
+	Actions   []PlayerEntry   // operator deeds about it, newest first, at most 50
+	Fence     *FenceSeen      // of the player's resource
+	Lease     *Lease          // who holds the player's resource now
 	IfGranted Prediction
 	Missing   []Missing
 }
@@ -115,7 +117,15 @@ func (e *Explanation) gather(ctx context.Context, tx pgx.Tx) error {
 			e.Granted, e.Posting, e.Delivery = true, p.posting(), p.delivery()
 		} else {
 			e.Reversal = p.posting()
+			e.Reversals = append(e.Reversals, *e.Reversal)
 		}
+	}
+	if e.Posting != nil {
+		attempts, err := attemptsOf(ctx, tx, []int64{e.Posting.ID})
+		if err != nil {
+			return err
+		}
+		e.Attempts = attempts[e.Posting.ID]
 	}
 	claims, err := collect[claimRow](ctx, tx, explainClaimSQL, reward)
 	if err != nil {

@@ -51,9 +51,7 @@ func (e *Explanation) predictUnheld() Prediction {
 func (e *Explanation) summary() string {
 	parts := []string{e.grantedSentence()}
 	if e.Reversal != nil {
-		parts = append(parts, fmt.Sprintf("It was reversed by %s at %s with posting %d (%d %s): %s.",
-			e.Reversal.Actor, clock(e.Reversal.At), e.Reversal.ID, e.Reversal.Amount,
-			e.Reversal.Kind, e.Reversal.Reason))
+		parts = append(parts, e.reversedSentence())
 	}
 	if e.Posting != nil {
 		parts = append(parts, e.deliverySentence())
@@ -82,6 +80,21 @@ func (e *Explanation) grantedSentence() string {
 	}
 	return fmt.Sprintf("%s A claim of %d %s has been %s since %s.", s, e.Claim.Amount,
 		e.Claim.Kind, e.Claim.Status, clock(e.Claim.At))
+}
+
+func (e *Explanation) reversedSentence() string {
+	r := e.Reversal
+	s := fmt.Sprintf("reversed by %s at %s with posting %d (%d %s): %s.", r.Actor, clock(r.At),
+		r.ID, r.Amount, r.Kind, r.Reason)
+	if len(e.Reversals) == 1 {
+		return "It was " + s
+	}
+	var sum int64
+	for _, part := range e.Reversals {
+		sum += part.Amount
+	}
+	return fmt.Sprintf("%d postings take back %d of it in all; the last part was %s",
+		len(e.Reversals), -sum, s)
 }
 
 func (e *Explanation) deliverySentence() string {
@@ -138,7 +151,7 @@ func (e *Explanation) evidence() []Evidence {
 	} else {
 		add("ledger", "no posting")
 	}
-	if p := e.Reversal; p != nil {
+	for _, p := range e.Reversals {
 		add("reversal", fmt.Sprintf("posting %d: %d %s, actor %s, at %s", p.ID, p.Amount, p.Kind,
 			p.Actor, clock(p.At)))
 	}
@@ -150,6 +163,9 @@ func (e *Explanation) evidence() []Evidence {
 	}
 	if e.Posting != nil {
 		add("outbox", strings.TrimSuffix(e.deliverySentence(), "."))
+		for _, a := range e.Attempts {
+			add("delivery", a.sentence())
+		}
 	}
 	for _, f := range e.Refusals {
 		add("refusal", fmt.Sprintf("%s, %s by %s: %s", clock(f.At), f.Outcome, f.Actor, f.Detail))

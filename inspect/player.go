@@ -53,6 +53,8 @@ type PlayerEntry struct {
 	BalanceBefore *int64
 	BalanceAfter  *int64
 	Delivery      *Delivery // postings: nil when the outbox row is missing
+	// Attempts are the tries to deliver a posting, oldest first.
+	Attempts []OutboxAttempt
 
 	FenceToken int64  // refusals: the accepted token
 	FenceOwner string // refusals: its owner

@@ -41,6 +41,9 @@ func (r *Reader) Player(ctx context.Context, q PlayerQuery) (PlayerPage, error) 
 			return err
 		}
 		turn.take(&page, rows)
+		if err := page.deliver(ctx, tx); err != nil {
+			return err
+		}
 		return page.reckon(ctx, tx, turn)
 	})
 	if err != nil {

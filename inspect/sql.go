@@ -27,6 +27,8 @@ var (
 	playerNewerSQL string
 	//go:embed sql/player_balance.sql
 	playerBalanceSQL string
+	//go:embed sql/player_attempts.sql
+	playerAttemptsSQL string
 	//go:embed sql/player_sum.sql
 	playerSumSQL string
 	//go:embed sql/player_posted.sql

@@ -21,8 +21,10 @@ type explanationJSON struct {
 	Evidence  []evidenceJSON    `json:"evidence"`
 	Posting   *postingJSON      `json:"posting"`
 	Reversal  *postingJSON      `json:"reversal"`
+	Reversals []postingJSON     `json:"reversals"`
 	Claim     *claimJSON        `json:"claim"`
 	Delivery  *deliveryJSON     `json:"delivery"`
+	Attempts  []attemptJSON     `json:"attempts"`
 	Refusals  []playerEntryJSON `json:"refusals"`
 	Actions   []playerEntryJSON `json:"actions"`
 	Fence     *fenceJSON        `json:"fence"`
@@ -72,7 +74,7 @@ func (a *app) printExplanation(e inspect.Explanation) error {
 		return err
 	}
 	if a.output == string(formatTable) {
-		if err := a.printRefusals(e); err != nil {
+		if err := a.printRefusedTries(e); err != nil {
 			return err
 		}
 	}
@@ -104,7 +106,7 @@ func explanationFields(e inspect.Explanation) []field {
 	return fields
 }
 
-func (a *app) printRefusals(e inspect.Explanation) error {
+func (a *app) printRefusedTries(e inspect.Explanation) error {
 	if len(e.Refusals) == 0 {
 		return nil
 	}
@@ -128,12 +130,16 @@ func newExplanationJSON(e inspect.Explanation) explanationJSON {
 		Reversal: newPostingJSON(e.Reversal), Claim: newClaimJSON(e.Claim),
 		Delivery: newDeliveryJSON(e.Delivery), Refusals: []playerEntryJSON{},
 		Actions: []playerEntryJSON{}, Fence: newFenceSeenJSON(e.Fence),
+		Reversals: []postingJSON{}, Attempts: newAttemptsJSON(e.Attempts),
 		IfGranted: predictionJSON{e.IfGranted.Outcome.String(), e.IfGranted.Why},
 		Missing:   missingJSON(e.Missing),
 	}
 	if e.Lease != nil {
 		lease := newLeaseJSON(*e.Lease)
 		j.Lease = &lease
+	}
+	for _, r := range e.Reversals {
+		j.Reversals = append(j.Reversals, *newPostingJSON(&r))
 	}
 	for _, r := range e.Refusals {
 		j.Refusals = append(j.Refusals, newPlayerEntryJSON(e.PlayerID, r))

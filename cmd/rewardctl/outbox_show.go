@@ -63,18 +63,25 @@ func parseLedgerID(arg string) (int64, error) {
 	return id, nil
 }
 
-func (a *app) printDelivery(d inspect.OutboxDetail) error {
-	j := outboxDetailJSON{
-		outboxRowJSON: newOutboxRowJSON(d.OutboxRow), Key: d.Key, Message: d.Message,
-		History: []attemptJSON{},
-	}
-	l := listing{columns: columns("attempt", "verdict", "at", "took", "relay", "detail")}
-	for _, one := range d.Attempts {
-		j.History = append(j.History, attemptJSON{
+func newAttemptsJSON(attempts []inspect.OutboxAttempt) []attemptJSON {
+	out := make([]attemptJSON, 0, len(attempts))
+	for _, one := range attempts {
+		out = append(out, attemptJSON{
 			Attempt: one.Attempt, Verdict: one.Verdict, Detail: jsonText(one.Detail),
 			Probed: one.Probed, Kept: one.Kept, Relay: one.Relay, Sink: jsonText(one.Sink),
 			Started: jsonTime(one.Started), Ended: jsonTime(one.Ended),
 		})
+	}
+	return out
+}
+
+func (a *app) printDelivery(d inspect.OutboxDetail) error {
+	j := outboxDetailJSON{
+		outboxRowJSON: newOutboxRowJSON(d.OutboxRow), Key: d.Key, Message: d.Message,
+		History: newAttemptsJSON(d.Attempts),
+	}
+	l := listing{columns: columns("attempt", "verdict", "at", "took", "relay", "detail")}
+	for _, one := range d.Attempts {
 		detail := one.Detail
 		if one.Verdict != "lost" && !one.Kept {
 			detail = "(too late: the claim was over) " + detail

@@ -35,6 +35,7 @@ type playerEntryJSON struct {
 	Reason        *string       `json:"reason"`
 	Reverses      *string       `json:"reverses"`
 	Delivery      *deliveryJSON `json:"delivery"`
+	Attempts      []attemptJSON `json:"attempts,omitempty"`
 	FenceToken    *string       `json:"fence_token"`
 	FenceOwner    *string       `json:"fence_owner"`
 	HaveKind      *string       `json:"have_kind"`
@@ -73,6 +74,7 @@ func newPlayerEntryJSON(player string, e inspect.PlayerEntry) playerEntryJSON {
 		BalanceAfter: e.BalanceAfter, Resource: jsonText(e.Resource), Token: jsonID(e.Token),
 		Owner: jsonText(e.Owner), Actor: jsonText(e.Actor), Reason: jsonText(e.Reason),
 		Reverses: jsonID(e.Reverses), Delivery: newDeliveryJSON(e.Delivery),
+		Attempts:   newAttemptsJSON(e.Attempts),
 		FenceToken: jsonID(e.FenceToken), FenceOwner: jsonText(e.FenceOwner),
 		HaveKind: jsonText(e.HaveKind), HaveAmount: jsonAmount(e.HaveAmount),
 		Detail: jsonText(e.Detail), Command: jsonText(e.Command),

@@ -1,6 +1,6 @@
--- purpose: find the posting of one reward, what reversed it, and its delivery.
+-- purpose: find the posting of one reward, what took it back, and its delivery.
 -- params:  @player, @event the reward
--- result:  the posting and, if there is one, its reversal; none when it was not granted
+-- result:  the posting, then those that took back parts of it; none when it was not granted
 -- locks:   none
 select l.id, l.player_id, l.reward_event_id, l.kind, l.amount, l.fence_token, l.lease_owner,
     l.actor, l.reason, l.reverses, l.created_at, o.state as delivery_state, o.attempts,
