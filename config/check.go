@@ -246,6 +246,14 @@ func (v *checker) lease() {
 	}
 }
 
+// Homes lists what the console may open with: kinds of work, and screens.
+func Homes() []string {
+	return []string{
+		"oncall", "support", "liveops", "now", "leases", "player", "grant", "audits", "plans",
+		"outbox", "log", "doctor", "drills",
+	}
+}
+
 func (v *checker) numbers() {
 	c := v.context
 	within(v, "limits.amount_max", c.Limits.AmountMax, 1, int64(math.MaxInt64))
@@ -257,8 +265,11 @@ func (v *checker) numbers() {
 	within(v, "redis.dial_timeout", c.Redis.DialTimeout, 100*time.Millisecond, time.Minute)
 	within(v, "redis.db", c.Redis.DB, 0, 9999)
 	within(v, "ui.refresh", c.UI.Refresh, 100*time.Millisecond, time.Minute)
-	if homes := []string{"leases", "player", "grant"}; !slices.Contains(homes, c.UI.Home) {
+	if homes := Homes(); !slices.Contains(homes, c.UI.Home) {
 		v.bad("ui.home", "is not a screen to open with", didYouMean(c.UI.Home, homes))
+	}
+	if all := []string{"auto", "en", "ko"}; !slices.Contains(all, c.UI.Language) {
+		v.bad("ui.language", "is not a language of the console", didYouMean(c.UI.Language, all))
 	}
 }
 

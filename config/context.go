@@ -81,5 +81,9 @@ type Audit struct {
 type UI struct {
 	Refresh time.Duration // between two reads of what is on the screen
 	ASCII   bool          // draw with ASCII only
-	Home    string        // the screen to open with
+	Home    string        // the screen to open with, or the kind of work that has one
+	// Language is "en", "ko", or "auto" for the locale's.
+	Language string
+	Mouse    bool     // the mouse scrolls and selects from the start
+	Keys     []string // other keys for deeds, as NAME=KEY or SCREEN/NAME=KEY
 }

@@ -197,8 +197,20 @@ func otherKeys() []key {
 			func(c *Context) any { return &c.UI.ASCII },
 		},
 		{
-			"ui.home", "leases", "screen to open with: leases, player or grant",
+			"ui.home", "oncall", "oncall, support, liveops, or a screen such as leases",
 			func(c *Context) any { return &c.UI.Home },
+		},
+		{
+			"ui.language", "auto", "en, ko, or auto for the locale's",
+			func(c *Context) any { return &c.UI.Language },
+		},
+		{
+			"ui.mouse", "false", "the mouse scrolls and selects; m toggles it",
+			func(c *Context) any { return &c.UI.Mouse },
+		},
+		{
+			"ui.keys", "", "other keys in the console, such as release=ctrl+x, leases/mark=off",
+			func(c *Context) any { return &c.UI.Keys },
 		},
 	}
 }

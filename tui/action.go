@@ -90,7 +90,12 @@ func drift(saw, now Observed) []string {
 
 // confirmText is what is typed to confirm: the last characters of the target and the verb, such
 // as "8841-release". It differs from target to target, so it cannot become a habit.
+//
+// Deeds that change many say how many instead, such as "812-requeue".
 func confirmText(a Action) string {
+	if c, ok := a.(interface{ Confirm() string }); ok && c.Confirm() != "" {
+		return c.Confirm()
+	}
 	const tailMax = 4
 	target := a.Target()
 	end := len(target)

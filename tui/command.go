@@ -72,6 +72,14 @@ func (p *prompt) opening() []command {
 			audit, text.N("what an audit found"),
 			about(ScreenFindings, "run", audit),
 		},
+		{[]string{"grant", "list"}, "grant list [FILTER]", text.N("the plans"), open(ScreenPlans)},
+		{
+			[]string{"grant", "status"},
+			"grant status PLAN", text.N("the rows of a plan"),
+			about(ScreenPlanRows, "plan", "grant status PLAN"),
+		},
+		{[]string{"outbox", "list"}, "outbox list [FILTER]", text.N("deliveries"), open(ScreenOutbox)},
+		{[]string{"oplog", "list"}, "oplog list [FILTER]", text.N("what operators did"), open(ScreenLog)},
 		{[]string{"doctor"}, "doctor", text.N("is everything fit to grant?"), open(ScreenDoctor)},
 		{[]string{"drill", "list"}, "drill list", text.N("scripted failures"), open(ScreenDrills)},
 	}
@@ -108,7 +116,7 @@ func aliases() map[string]string {
 	return map[string]string{
 		"q": "quit", "q!": "quit", "leases": "lease list", "lease": "lease list",
 		"player": "player history", "grant": "grant create", "keys": "help", "audits": "audit list",
-		"drills": "drill list",
+		"drills": "drill list", "plans": "grant list", "outbox": "outbox list", "log": "oplog list",
 	}
 }
 

@@ -207,11 +207,23 @@ func (m *deedDialog) final() Action {
 func (m *deedDialog) again() tea.Cmd {
 	action, d := m.action, m.d
 	m.phase = phaseRunning
-	j, cmd := d.start(d.ctx, action.Word()+" "+action.Target(), true, deedLimit,
-		func(ctx context.Context, _ *job) tea.Msg {
-			return answerMsg{action.Word(), action.Execute(ctx)}
+	limit, do := deedLimit, func(ctx context.Context, _ *job) Answer { return action.Execute(ctx) }
+	long := false
+	if l, ok := action.(longDeed); ok && l.long() != nil {
+		run := l.long()
+		limit, long = longLimit, true
+		do = func(ctx context.Context, j *job) Answer {
+			return run(ctx, func(words string) {
+				j.tell(words)
+				d.notify()
+			})
+		}
+	}
+	j, cmd := d.start(d.ctx, action.Word()+" "+action.Target(), true, limit,
+		func(ctx context.Context, j *job) tea.Msg {
+			return answerMsg{action.Word(), do(ctx, j)}
 		})
-	m.run = j
+	m.run, j.long = j, long
 	return cmd
 }
 

@@ -31,7 +31,11 @@ func (m *deedDialog) Body(w, h int) []string {
 		middle, tail = m.askBody(w)
 	case phaseRunning:
 		middle = append(middle, m.d.theme.Text(paint.Strong, m.d.tr("running")+m.d.theme.Glyphs.Ellipsis+
-			" "+brief(m.d.now().Sub(m.run.started).Truncate(100*time.Millisecond))), "")
+			" "+brief(m.d.now().Sub(m.run.started).Truncate(100*time.Millisecond))))
+		if told := m.run.progress(); told != "" {
+			middle = append(middle, safetext.Cell(told))
+		}
+		middle = append(middle, "")
 		tail = m.commandLines(w)
 	case phaseAnswer:
 		middle, tail = m.answerBody(w)

@@ -24,7 +24,7 @@ func newDoctorScreen(d *desk) *doctorList {
 		rowID: func(c *inspect.Check) string { return c.Name },
 		load: func(ctx context.Context, _ Args) (batch[inspect.Check], error) {
 			got, err := d.opts.Inspector.Doctor(ctx)
-			return batch[inspect.Check]{got.Checks, got.Missing}, err
+			return batch[inspect.Check]{rows: got.Checks, missing: got.Missing}, err
 		},
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL}, sortKey: "status",
 		empty: "nothing was looked at", digest: diagnose, summary: doctorLine,

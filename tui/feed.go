@@ -22,6 +22,7 @@ const (
 type batch[R any] struct {
 	rows    []R
 	missing []inspect.Missing
+	about   any // what was read besides the rows, such as sums of all of them
 }
 
 // item is one row with its identity. A row that is gone is kept while the order is held.
@@ -42,6 +43,7 @@ type view[R any] struct {
 	missing []inspect.Missing
 	err     error // why the last read failed; the rows are then the last good ones
 	args    Args  // what the rows are about
+	about   any   // what was read besides them
 	index   map[string]int
 	digest  any // what the feed's digest made of the rows
 }
@@ -173,7 +175,7 @@ func (f *feed[R]) take(got loaded[R]) {
 	if got.err != nil {
 		return
 	}
-	f.state.at, f.state.took = got.at, got.took
+	f.state.at, f.state.took, f.state.about = got.at, got.took, got.batch.about
 	items := make([]item[R], len(got.batch.rows))
 	f.last = make([]*item[R], len(items))
 	for i := range got.batch.rows {

@@ -26,7 +26,7 @@ func newLeasesScreen(d *desk) *leaseList {
 		rowID: func(l *inspect.Lease) string { return l.Resource },
 		load: func(ctx context.Context, _ Args) (batch[inspect.Lease], error) {
 			list, err := d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{})
-			return batch[inspect.Lease]{list.Leases, list.Missing}, err
+			return batch[inspect.Lease]{rows: list.Leases, missing: list.Missing}, err
 		},
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL},
 		sortKey: colState, empty: "nobody holds a lease",

@@ -47,6 +47,10 @@ type Options struct {
 	// RunAudit runs an audit, keeps it and returns its number. Nil disables that.
 	RunAudit func(ctx context.Context, ask AuditAsk, tell func(inspect.AuditProgress)) (
 		run int64, err error)
+	// Plans makes plans of files and carries them out; nil leaves its screen empty.
+	Plans Planner
+	// Reverser takes postings back; nil disables that.
+	Reverser Reverser
 	// Drills plays scripted failures; nil means that there are none.
 	Drills Drills
 	// Export writes rows to a file and returns its path. Nil disables exports.

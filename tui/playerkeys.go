@@ -36,6 +36,9 @@ func (s *playerScreen) Bindings() []Binding {
 		{Keys: []string{"G"}, Help: "grant", Enabled: s.canGrant, Action: func() tea.Cmd {
 			return s.d.root.goTo(ScreenGrant, Args{"player": s.player})
 		}},
+		{Keys: []string{"X"}, Help: "reverse", Changes: true, Enabled: s.canReverse, Action: func() tea.Cmd {
+			return askReverse(s.d, s.selected())
+		}},
 		{Keys: []string{"n"}, Help: "older", Enabled: s.hasOlder, Action: func() tea.Cmd {
 			return s.read(true)
 		}},
@@ -82,6 +85,22 @@ func (s *playerScreen) hasOlder() (bool, string) {
 	}
 	if s.reading != nil {
 		return false, s.d.tr("still reading")
+	}
+	return true, ""
+}
+
+func (s *playerScreen) canReverse() (bool, string) {
+	if why := s.d.readOnly(); why != "" {
+		return false, why
+	}
+	e := s.selected()
+	switch {
+	case s.d.opts.Reverser == nil:
+		return false, s.d.tr("this console cannot reverse")
+	case e == nil || e.Type != inspect.EntryPosting:
+		return false, s.d.tr("there is no posting under the cursor")
+	case e.Reverses != 0:
+		return false, s.d.tr("it is a reversal itself")
 	}
 	return true, ""
 }

@@ -13,6 +13,8 @@ type Inspector interface {
 	LeaseReader
 	PlayerReader
 	AuditReader
+	OutboxReader
+	LogReader
 	// Doctor looks at everything that granting depends on.
 	Doctor(ctx context.Context) (inspect.Diagnosis, error)
 	// Pulse says what happened in the last minutes and what waits.
@@ -32,6 +34,19 @@ type PlayerReader interface {
 	FindPlayers(ctx context.Context, prefix string, limit int) ([]inspect.PlayerName, error)
 }
 
+// OutboxReader answers questions about deliveries.
+type OutboxReader interface {
+	Outbox(ctx context.Context, query inspect.OutboxQuery) (inspect.OutboxPage, error)
+	OutboxBacklog(ctx context.Context) (inspect.OutboxBacklog, error)
+	OutboxShow(ctx context.Context, ledgerID int64) (inspect.OutboxDetail, error)
+}
+
+// LogReader answers questions about what operators did.
+type LogReader interface {
+	Log(ctx context.Context, query inspect.LogQuery) (inspect.LogPage, error)
+	VerifyLog(ctx context.Context, check inspect.LogCheck) (inspect.LogVerdict, error)
+}
+
 // AuditReader answers questions about audits, and runs them.
 type AuditReader interface {
 	AuditRuns(ctx context.Context, limit int) ([]inspect.AuditRun, error)
@@ -43,6 +58,7 @@ type Operator interface {
 	Release(ctx context.Context, req repair.ReleaseRequest) (repair.Release, error)
 	PreviewGrant(ctx context.Context, req grant.Request) (repair.GrantPreview, error)
 	Grant(ctx context.Context, req grant.Request) (repair.GrantDeed, error)
+	ChangeOutbox(ctx context.Context, req repair.OutboxRequest) (repair.OutboxChange, error)
 }
 
 // Commands is the command line's grammar, as far as ":" needs it.

@@ -46,7 +46,8 @@ func newRoot(d *desk) *root {
 	d.root = r
 	r.screens = []screen{
 		newNowScreen(d), newLeasesScreen(d), newPlayerScreen(d), newGrantScreen(d),
-		newAuditsScreen(d), newFindingsScreen(d), newDoctorScreen(d), newDrillsScreen(d),
+		newAuditsScreen(d), newFindingsScreen(d), newPlansScreen(d), newPlanRowsScreen(d),
+		newOutboxScreen(d), newLogScreen(d), newDoctorScreen(d), newDrillsScreen(d),
 	}
 	r.prompt = newPrompt(r)
 	r.prompt.history = d.saved.History
@@ -234,6 +235,8 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 			return nil
 		case auditDoneMsg:
 			r.d.audited(got)
+		case plannedMsg:
+			return tea.Batch(r.d.planned(got), r.broadcast(msg))
 		case printedMsg:
 			r.printed(got)
 			return nil

@@ -31,6 +31,7 @@ type globals struct {
 	ticket     string
 	noColor    bool
 	output     string
+	home       string // what the console opens with
 	raw        bool
 }
 

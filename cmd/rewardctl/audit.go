@@ -23,6 +23,13 @@ type auditFlags struct {
 	maxFindings int
 }
 
+// What an audit looks at when nothing else is said.
+const (
+	auditWindow      = 12 * time.Hour
+	auditStuckAfter  = time.Hour
+	auditFindingsMax = 10_000
+)
+
 func (a *app) auditCommand() *cobra.Command {
 	return a.group("audit", "Look for rewards paid twice and everything else that must not be",
 		a.auditListCommand(), a.auditRunCommand(), a.auditShowCommand())
@@ -54,11 +61,11 @@ func (a *app) auditRunCommand() *cobra.Command {
 		"only what is new since each check was last read to its end; rows that were deleted since"+
 			" are not noticed")
 	flags.Int64Var(&f.resume, "resume", 0, "go on with a run that was cut off")
-	flags.DurationVar(&f.window, "window", 12*time.Hour,
+	flags.DurationVar(&f.window, "window", auditWindow,
 		"near-duplicate: how close in time postings must be")
-	flags.DurationVar(&f.stuckAfter, "stuck-after", time.Hour,
+	flags.DurationVar(&f.stuckAfter, "stuck-after", auditStuckAfter,
 		"expected-sum: how long a claim may wait")
-	flags.IntVar(&f.maxFindings, "max-findings", 10_000,
+	flags.IntVar(&f.maxFindings, "max-findings", auditFindingsMax,
 		"print and keep so many findings per check; the rest is only counted")
 	flags.BoolVar(&f.noStore, "no-store", false, "do not keep the run; it can then not be resumed")
 	return cmd

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"rewardctl/config"
 	"rewardctl/tui"
 	"rewardctl/tui/paint"
+	consoletext "rewardctl/tui/text"
 )
 
 // runConsole is rewardctl without a command: the console on a terminal, else a refusal that names
@@ -28,26 +31,11 @@ func (a *app) runConsole(cmd *cobra.Command, _ []string) error {
 
 // console opens the console on this process's terminal and returns when it is left.
 func (w *wiring) console(ctx context.Context) error {
-	reader, err := w.newReader(ctx)
+	opts, err := w.consoleOptions(ctx)
 	if err != nil {
 		return err
 	}
-	operator, err := w.operator(ctx, 0)
-	if err != nil {
-		return err
-	}
-	mode, ascii := paint.Detect(w.app.env)
-	if w.app.noColor {
-		mode = paint.Mono
-	}
-	err = tui.Run(ctx, tui.Options{
-		Inspector: reader, Operator: operator,
-		Context: w.conf.Name, Environment: w.conf.Environment, User: w.conf.Operator,
-		ReadOnly: w.conf.ReadOnly, Endpoints: w.endpoints(),
-		LeaseTTL: w.conf.Lease.TTL, AmountMax: w.conf.Limits.AmountMax,
-		Now: w.app.now, Color: mode, ASCII: ascii, Multiplexer: w.app.multiplexer(),
-		Input: w.app.stdin, Output: w.app.stdout,
-	})
+	err = tui.Run(ctx, opts)
 	if errors.Is(err, tui.ErrStopped) {
 		return ended(exitInterrupted)
 	}
@@ -56,6 +44,71 @@ func (w *wiring) console(ctx context.Context) error {
 		return w.app.reportCrash(crash)
 	}
 	return err
+}
+
+// consoleOptions wires what the console asks and does.
+func (w *wiring) consoleOptions(ctx context.Context) (tui.Options, error) {
+	var none tui.Options
+	if err := w.checkConsole(ctx); err != nil {
+		return none, err
+	}
+	reader, err := w.newReader(ctx)
+	if err != nil {
+		return none, err
+	}
+	operator, err := w.operator(ctx, 0)
+	if err != nil {
+		return none, err
+	}
+	engine, err := w.newEngine(ctx, w.identity(), 0)
+	if err != nil {
+		return none, err
+	}
+	mode, ascii := paint.Detect(w.app.env)
+	if w.app.noColor {
+		mode = paint.Mono
+	}
+	language := w.conf.UI.Language
+	if language == "auto" {
+		language = consoletext.Detect(w.app.env)
+	}
+	files := w.newConsoleFiles()
+	return tui.Options{
+		Inspector: reader, Operator: operator, Reverser: operator,
+		Plans:    &consolePlans{Operator: operator, wiring: w, engine: engine},
+		RunAudit: w.consoleAudit, Drills: consoleDrills{w}, Commands: consoleCommands{w},
+		Context: w.conf.Name, Environment: w.conf.Environment, User: w.conf.Operator,
+		ReadOnly: w.conf.ReadOnly, Protected: w.conf.Protected, Endpoints: w.endpoints(),
+		LeaseTTL: w.conf.Lease.TTL, AmountMax: w.conf.Limits.AmountMax,
+		Refresh: w.conf.UI.Refresh, Home: orElse(w.app.home, w.conf.UI.Home), Language: language,
+		Keys: w.conf.UI.Keys, Mouse: w.conf.UI.Mouse,
+		Export: files.export, State: files.load(), SaveState: files.save,
+		Now: w.app.now, Color: mode, ASCII: ascii || w.conf.UI.ASCII,
+		Multiplexer: w.app.multiplexer(), Input: w.app.stdin, Output: w.app.stdout,
+	}, nil
+}
+
+// checkConsole refuses what would only show once the console is open.
+func (w *wiring) checkConsole(ctx context.Context) error {
+	if home := w.app.home; home != "" {
+		known := false
+		for _, one := range config.Homes() {
+			known = known || one == home
+		}
+		if !known {
+			return usage("home", "choose one of: "+strings.Join(config.Homes(), ", "),
+				"--home %q is not a screen to open with", home)
+		}
+	}
+	if problems := tui.CheckKeys(ctx, w.conf.UI.Keys); len(problems) > 0 {
+		words := make([]string, len(problems))
+		for i, p := range problems {
+			words[i] = p.Error()
+		}
+		return usage("ui.keys", "correct ui.keys in the configuration", "ui.keys: %s",
+			strings.Join(words, "; "))
+	}
+	return nil
 }
 
 // multiplexer names the program between us and the terminal, which wants the clipboard sequence

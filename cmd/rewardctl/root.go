@@ -39,6 +39,8 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.BoolVar(&a.raw, "raw", false,
 		"with -o csv: no guard against formulas; not safe to open in a spreadsheet")
 	a.flags = flags
+	root.Flags().StringVar(&a.home, "home", "",
+		"what the console opens with: oncall, support, liveops, or a screen")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		_, err := parseFormat(a.output)
@@ -51,6 +53,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.drillCommand(), a.doctorCommand(), a.migrateCommand(), a.configCommand(),
 		a.versionCommand(), a.completionCommand(),
 	)
+	a.completeNames(root)
 	return root
 }
 

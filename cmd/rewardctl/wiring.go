@@ -34,6 +34,9 @@ const (
 type wiring struct {
 	app  *app
 	conf config.Context
+	// again are the flags that lead another run to the same place, when that is not where the
+	// flags of this run lead.
+	again []string
 
 	pool    *pgxpool.Pool
 	redis   redis.UniversalClient
@@ -56,7 +59,9 @@ func (a *app) wireFile(path string) (*wiring, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.newWiring(c.Active()), nil
+	w := a.newWiring(c.Active())
+	w.again = []string{"--config", path, "--context", demoContext}
+	return w, nil
 }
 
 func (a *app) newWiring(conf config.Context) *wiring {

@@ -76,6 +76,7 @@ func Start(t testing.TB, world *World, clock *Clock, w, h int, edit func(*tui.Op
 	}
 	opts := tui.Options{
 		Inspector: world, Operator: world, Context: "local", Environment: "demo", User: "mlee",
+		Plans: world, Reverser: world,
 		Home: "leases", AmountMax: 1000, Refresh: time.Hour, Now: clock.Now,
 		Input: read, Output: screenWriter{c},
 		Sizes: c.sizes, Handled: c.handled,

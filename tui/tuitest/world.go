@@ -23,6 +23,13 @@ type World struct {
 	postings map[string]grant.Posting // by player and event
 	audits   []inspect.AuditRun
 	findings map[int64][]inspect.Finding
+	outbox   []inspect.OutboxRow
+	changed  []repair.OutboxRequest
+	log      []inspect.LogEntry
+	plans    []repair.Plan
+	decided  []repair.DecideRequest
+	applied  []int64
+	reversed []repair.ReverseRequest
 	released []repair.ReleaseRequest
 	granted  []grant.Request
 	fail     error

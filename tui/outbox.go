@@ -1,0 +1,211 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rewardctl/grant"
+	"rewardctl/inspect"
+	"rewardctl/tui/paint"
+	"rewardctl/tui/safetext"
+	"rewardctl/tui/table"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// outboxShown is how many deliveries are listed: the oldest that are not done.
+const outboxShown = 1000
+
+// outboxList is the screen of what is on its way to the game.
+type outboxList = list[inspect.OutboxRow]
+
+func newOutboxScreen(d *desk) *outboxList {
+	return newList(d, listSpec[inspect.OutboxRow]{
+		id: ScreenOutbox, title: "Outbox", columns: outboxColumns(d),
+		rowID: func(r *inspect.OutboxRow) string { return idText(r.LedgerID) },
+		load: func(ctx context.Context, _ Args) (batch[inspect.OutboxRow], error) {
+			page, err := d.opts.Inspector.Outbox(ctx, inspect.OutboxQuery{Limit: outboxShown})
+			if err != nil {
+				return batch[inspect.OutboxRow]{}, err
+			}
+			sums, err := d.opts.Inspector.OutboxBacklog(ctx)
+			return batch[inspect.OutboxRow]{rows: page.Rows, about: sums}, err
+		},
+		servers: []grant.Backend{grant.PostgreSQL}, sortKey: "posted",
+		empty: "everything is delivered",
+		summary: func(l *outboxList, w int) string {
+			sums, _ := l.shown.about.(inspect.OutboxBacklog)
+			return backlogLine(l, sums, w)
+		},
+		detail: func(it *item[inspect.OutboxRow], w int) (a, b []string) {
+			return deliveryDetail(d, it.row, w)
+		},
+		keys: outboxKeys,
+		cli:  func(Args, string) []string { return []string{"rewardctl", "outbox", "list"} },
+	})
+}
+
+func outboxColumns(d *desk) []column[inspect.OutboxRow] {
+	type row = inspect.OutboxRow
+	return []column[row]{
+		numberColumn(table.Column{Key: "row", Title: "ROW", Min: 9},
+			func(r *row) int64 { return r.LedgerID }),
+		{
+			table.Column{Key: "state", Title: "STATE", Min: 13},
+			func(r *row, _ time.Time) table.Cell {
+				words, role := laneWord(d, r.Lane)
+				return table.Cell{Text: words, Role: role}
+			},
+			func(a, b *row) int { return cmp.Compare(laneRank(a.Lane), laneRank(b.Lane)) },
+		},
+		plainColumn(table.Column{Key: "player", Title: "PLAYER", Min: 14, Flex: 1, Max: 26},
+			func(r *row) string { return r.PlayerID }),
+		plainColumn(table.Column{Key: "event", Title: "EVENT", Min: 18, Flex: 3, Max: 60, Priority: 2},
+			func(r *row) string { return r.EventID }),
+		numberColumn(table.Column{Key: "tries", Title: "TRIES", Min: 7},
+			func(r *row) int64 { return int64(r.Attempts) }),
+		timeColumn(table.Column{Key: "posted", Title: "POSTED", Min: 14, Priority: 1},
+			func(r *row) time.Time { return r.PostedAt }),
+		timeColumn(table.Column{Key: "next", Title: "NEXT TRY", Min: 14, Priority: 3},
+			func(r *row) time.Time { return r.NextAttempt }),
+		plainColumn(table.Column{Key: "error", Title: "LAST ERROR", Min: 20, Flex: 2, Max: 60, Priority: 4},
+			func(r *row) string { return r.LastError }),
+	}
+}
+
+// laneRank puts what needs somebody first.
+func laneRank(lane inspect.OutboxLane) int {
+	return slices.Index([]inspect.OutboxLane{
+		inspect.OutboxDead, inspect.OutboxParked, inspect.OutboxRetrying, inspect.OutboxWaiting,
+		inspect.OutboxClaimed, inspect.OutboxFresh, inspect.OutboxDelivered,
+	}, lane)
+}
+
+func laneWord(d *desk, lane inspect.OutboxLane) (string, paint.Role) {
+	g := d.theme.Glyphs
+	switch lane {
+	case inspect.OutboxDead:
+		return g.Wrong + " " + d.tr("dead"), paint.Bad
+	case inspect.OutboxParked:
+		return g.Hollow + " " + d.tr("parked"), paint.Warn
+	case inspect.OutboxRetrying:
+		return g.Warning + " " + d.tr("retrying"), paint.Warn
+	case inspect.OutboxWaiting:
+		return g.Hollow + " " + d.tr("behind"), paint.Muted
+	case inspect.OutboxClaimed:
+		return g.Arrow + " " + d.tr("in flight"), paint.Accent
+	case inspect.OutboxFresh:
+		return g.Dot + " " + d.tr("waiting"), paint.Plain
+	default:
+		return g.OK + " " + strings.ReplaceAll(string(lane), "_", " "), paint.Muted
+	}
+}
+
+func backlogLine(l *outboxList, b inspect.OutboxBacklog, w int) string {
+	d, t := l.d, l.d.theme
+	if l.shown.at.IsZero() {
+		return safetext.Spaces(w)
+	}
+	line := " " + t.Text(paint.Muted, d.tr("%d waiting   %d retrying   %d in flight", b.Fresh, b.Retrying,
+		b.InFlight))
+	if b.Parked > 0 {
+		line += "   " + t.Text(paint.Warn, d.tr("%d parked", b.Parked))
+	}
+	if b.Dead > 0 {
+		line += "   " + t.Text(paint.Bad, d.tr("%d given up", b.Dead))
+	}
+	right := l.held()
+	if right == "" && b.Oldest() > 0 {
+		right = t.Text(paint.Muted, d.tr("the oldest for %s ", brief(b.Oldest())))
+	}
+	return spread(line, right, w, t.Glyphs.Ellipsis)
+}
+
+func deliveryDetail(d *desk, r *inspect.OutboxRow, w int) (left, right []string) {
+	a, b := facts{d: d, w: w}, facts{d: d, w: w}
+	word, role := laneWord(d, r.Lane)
+	a.title(fmt.Sprintf("%s  %+d %s", word, r.Amount, r.Kind), role)
+	a.add("", r.Why())
+	a.add(d.tr("player"), r.PlayerID)
+	a.add(d.tr("event"), r.EventID)
+	a.add(d.tr("tries"), d.tr("%d, %d of them count", r.Attempts, r.Strikes))
+	if r.Doubt {
+		a.in(d.tr("doubt"), d.tr("the last try may have arrived"), paint.Warn)
+	}
+	b.in(d.tr("error"), r.LastError, paint.Bad)
+	if r.BehindID != 0 {
+		b.add(d.tr("behind"), d.tr("row %d, which is %s", r.BehindID, r.BehindState))
+	}
+	if r.ClaimedBy != "" {
+		b.add(d.tr("relay"), d.tr("%s until %s", r.ClaimedBy, stamp(r.ClaimedUntil)))
+	}
+	b.add(d.tr("posted"), stamp(r.PostedAt))
+	return a.lines, b.lines
+}
+
+func outboxKeys(l *outboxList) []Binding {
+	d := l.d
+	act := func() (bool, string) { return actable(l) }
+	return []Binding{
+		{
+			Keys: []string{"enter"}, Help: "tries and message", Enabled: hasRow(l),
+			Action: func() tea.Cmd { return openDelivery(d, l.selected().row.LedgerID) },
+		},
+		{
+			Keys: []string{"T"}, Help: "requeue", Changes: true, Enabled: act,
+			Action: func() tea.Cmd { return askDelivery(l, outboxRequeue) },
+		},
+		{
+			Keys: []string{"D"}, Help: "park", Changes: true, Enabled: act,
+			Action: func() tea.Cmd { return askDelivery(l, outboxPark) },
+		},
+		{
+			Keys: []string{"V"}, Help: "requeue all that are dead", Quiet: true, Changes: true,
+			Enabled: func() (bool, string) {
+				if why := d.readOnly(); why != "" {
+					return false, why
+				}
+				if b, ok := l.shown.about.(inspect.OutboxBacklog); !ok || b.Dead == 0 {
+					return false, d.tr("none is dead")
+				}
+				return true, ""
+			},
+			Action: func() tea.Cmd { return askAllDead(d) },
+		},
+		{
+			Keys: []string{"P"}, Help: "player", Quiet: true, Enabled: hasRow(l),
+			Action: func() tea.Cmd {
+				return d.root.goTo(ScreenPlayer, Args{"player": l.selected().row.PlayerID})
+			},
+		},
+	}
+}
+
+// openDelivery shows every try of a delivery, and what is sent.
+func openDelivery(d *desk, id int64) tea.Cmd {
+	return openReading(d, d.tr("delivery %d", id), func(ctx context.Context) ([]string, error) {
+		got, err := d.opts.Inspector.OutboxShow(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		word, _ := laneWord(d, got.Lane)
+		lines := []string{word + "  " + got.Why(), "", d.tr("Tries, oldest first")}
+		for _, a := range got.Attempts {
+			lines = append(lines, fmt.Sprintf("  %3d  %s  %-9s  %s  %s", a.Attempt, stamp(a.Started),
+				a.Verdict, brief(max(a.Ended.Sub(a.Started), 0)), a.Relay))
+			if a.Detail != "" {
+				lines = append(lines, "       "+a.Detail)
+			}
+		}
+		if len(got.Attempts) == 0 {
+			lines = append(lines, "  "+d.tr("none yet"))
+		}
+		lines = append(lines, "", d.tr("What is sent, under the key %s", strconv.Quote(got.Key)))
+		return append(lines, strings.Split(string(got.Message), "\n")...), nil
+	})
+}

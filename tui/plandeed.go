@@ -1,0 +1,210 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rewardctl/repair"
+	"rewardctl/tui/paint"
+	"rewardctl/tui/text"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// planDecision is what is decided about a plan, by the command's word.
+type planDecision string
+
+const (
+	planApprove planDecision = "approve"
+	planReject  planDecision = "reject"
+	planPause   planDecision = "pause"
+	planCancel  planDecision = "cancel"
+	planApply   planDecision = "apply"
+)
+
+// Planner is what the console asks about plans and does with them. *repair.Operator implements
+// all of it but ApplyPlan, which needs the engine.
+type Planner interface {
+	Plans(ctx context.Context, filter repair.PlanFilter) ([]repair.Plan, error)
+	PreviewPlan(ctx context.Context, id int64) (repair.Plan, repair.PlanPreview, error)
+	PlanLines(ctx context.Context, id int64, ungranted bool, take func(repair.ApplyLine) error) error
+	Decide(ctx context.Context, word string, req repair.DecideRequest) (repair.Plan, error)
+	ApplyPlan(ctx context.Context, run repair.PlanRun) (repair.PlanReport, error)
+	// MakePlan reads a file and freezes its rows.
+	MakePlan(ctx context.Context, ask PlanAsk, tell func(string)) (repair.Plan, error)
+}
+
+// PlanAsk says which file to plan.
+type PlanAsk struct {
+	Path, Campaign, Reason string
+	SkipInvalid            bool
+}
+
+// askPlan asks whether to decide about the plan under the cursor.
+func askPlan(l *planList, word planDecision) tea.Cmd {
+	p := *l.selected().row
+	saw := planSeen(l.d, word, p, p.Preview)
+	saw.At = l.shown.at
+	return openDeed(l.d, newPlanDeed(l.d, word, p, nil), saw)
+}
+
+// planCLI is the command that decides the same about a plan, as it was seen.
+func planCLI(word planDecision, p repair.Plan, reason string) []string {
+	id := idText(p.ID)
+	const hashShown = 12
+	hash := p.Hash[:min(len(p.Hash), hashShown)]
+	if word == planApply {
+		return []string{"rewardctl", "grant", "apply", id, "--hash", hash}
+	}
+	return []string{
+		"rewardctl", "grant", string(word), id, "--reason", reason, "--if-version", idText(p.Version),
+		"--hash", hash,
+	}
+}
+
+// newPlanDeed makes the deed of a decision about a plan as it was seen. preview is the one that
+// was looked at last; nil before the first look.
+func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.PlanPreview) deed {
+	a := deed{
+		word: "grant " + string(word), target: p.Name(), verb: string(word),
+		cli: func(reason string) []string { return planCLI(word, p, reason) },
+		observe: func(ctx context.Context) (Observed, error) {
+			now, fresh, err := d.opts.Plans.PreviewPlan(ctx, p.ID)
+			if err != nil {
+				return Observed{}, err
+			}
+			o := planSeen(d, word, now, fresh)
+			o.next = newPlanDeed(d, word, now, &fresh)
+			return o, nil
+		},
+		execute: func(ctx context.Context, reason string) Answer {
+			got, err := d.opts.Plans.Decide(ctx, string(word), repair.DecideRequest{
+				Plan: p.Ref(), Reason: reason, Seen: preview,
+			})
+			if err != nil {
+				return planFailure(d, planLine{word, p, reason}, err)
+			}
+			return Answer{Kind: AnswerDone, Title: d.tr("%s is now %s", got.Name(), got.State)}
+		},
+	}
+	if word == planApply {
+		a.verb, a.confirm = "grant", idText(p.Left())+"-grant"
+		a.run = func(ctx context.Context, reason string, tell func(string)) Answer {
+			return runPlan(ctx, d, p, preview, tell)
+		}
+	}
+	return a
+}
+
+// planLine is a decision as an action, for what is said about its failure.
+type planLine struct {
+	word   planDecision
+	plan   repair.Plan
+	reason string
+}
+
+// Word names the deed.
+func (l planLine) Word() string { return "grant " + string(l.word) }
+
+// Target is the plan.
+func (l planLine) Target() string { return l.plan.Name() }
+
+// CLI is the same as a command.
+func (l planLine) CLI() []string { return planCLI(l.word, l.plan, l.reason) }
+
+// planSeen is a plan as it stands beside what it would do now.
+func planSeen(d *desk, word planDecision, p repair.Plan, now repair.PlanPreview) Observed {
+	words, role := planWord(d, &p)
+	o := Observed{At: d.now(), Facts: []Fact{
+		{Name: text.N("state"), Value: words, Guard: true, Role: role},
+		{Name: text.N("version"), Value: idText(p.Version), Guard: true},
+		{Name: text.N("hash"), Value: p.Hash, Guard: true},
+		{Name: text.N("rows"), Value: d.tr("%d due, %d left", p.Due, p.Left())},
+		{Name: text.N("new"), Value: idText(now.Fresh), Guard: word != planPause},
+		{Name: text.N("granted"), Value: idText(now.Granted), Guard: word == planApprove},
+		{Name: text.N("mismatch"), Value: idText(now.Mismatches), Guard: true, Role: badIf(now.Mismatches)},
+	}}
+	for _, k := range now.Kinds {
+		o.Effects = append(o.Effects, d.tr("%d %s to %d players, %d at most, balances %d, then %d",
+			k.Total, k.Kind, k.Players, k.Largest, k.BalanceBefore, k.BalanceAfter))
+	}
+	if now.PlayersTwice > 0 {
+		o.Effects = append(o.Effects, d.tr("%d players are named more than once", now.PlayersTwice))
+	}
+	for _, one := range now.Over {
+		o.Effects = append(o.Effects, d.tr("over a limit: %s", one))
+	}
+	if p.StartedAt.IsZero() {
+		for _, drift := range now.DriftFrom(&p.Preview) {
+			o.Effects = append(o.Effects, d.tr("since it was made: %s", drift))
+		}
+	}
+	switch {
+	case word == planApprove && p.RequestedBy == d.opts.User:
+		o.Block = d.tr("it is your own plan: somebody else has to approve it")
+	case word == planPause, word == planCancel:
+		o.Effects = []string{d.tr("what it granted stays granted")}
+	}
+	return o
+}
+
+func badIf(n int64) paint.Role {
+	if n > 0 {
+		return paint.Bad
+	}
+	return paint.Plain
+}
+
+// runPlan applies a plan and tells how far it is.
+func runPlan(ctx context.Context, d *desk, p repair.Plan, seen *repair.PlanPreview,
+	tell func(string),
+) Answer {
+	report, err := d.opts.Plans.ApplyPlan(ctx, repair.PlanRun{
+		Plan: p.Ref(), Seen: seen, OnProgress: func(at repair.ApplyProgress) {
+			words := fmt.Sprintf("%d/%d", at.Done, at.Total)
+			if at.Rate > 0 {
+				words += d.tr(", %.0f a second", at.Rate)
+			}
+			if at.Left > 0 {
+				words += d.tr(", %s left", brief(at.Left))
+			}
+			tell(words)
+		},
+	})
+	lines := append([]string{d.tr("%d of %d rows have an answer", report.Plan.Decided, report.Plan.Due)},
+		report.Notes...)
+	if report.GoOn != "" {
+		lines = append(lines, report.GoOn)
+	}
+	if err != nil {
+		a := planFailure(d, planLine{planApply, p, p.Reason}, err)
+		a.Lines = append(a.Lines, lines...)
+		return a
+	}
+	return Answer{Kind: AnswerDone, Title: d.tr("%s is now %s", p.Name(), report.Plan.State), Lines: lines}
+}
+
+// planFailure puts the errors that only plans have into words.
+func planFailure(d *desk, a repair.Action, err error) Answer {
+	var (
+		changed *repair.PlanChangedError
+		denied  *repair.PlanDeniedError
+		needs   *repair.ApprovalNeededError
+		drift   *repair.DriftError
+	)
+	switch {
+	case errors.As(err, &changed):
+		return Answer{
+			Kind: AnswerRefused, Title: d.tr("refused: it changed, nothing was done"), Lines: []string{
+				d.tr("there is now  %s", changed.Have), d.tr("you saw       %s", changed.Want),
+				changed.WayOut,
+			},
+		}
+	case errors.As(err, &denied), errors.As(err, &needs), errors.As(err, &drift):
+		return Answer{
+			Kind: AnswerRefused, Title: d.tr("refused: nothing was done"), Lines: []string{err.Error()},
+		}
+	}
+	return failure(d, a, err)
+}

@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	"rewardctl/repair"
+)
+
+// deed is an Action that is put together from its parts, for deeds that differ only in those.
+type deed struct {
+	word, target, verb string
+	reason             string
+	confirm            string // what is typed, when not the end of the target
+	cli                func(reason string) []string
+	observe            func(ctx context.Context) (Observed, error)
+	execute            func(ctx context.Context, reason string) Answer
+	// run is execute for deeds that take long: it tells how far it is.
+	run func(ctx context.Context, reason string, tell func(string)) Answer
+}
+
+// Word names the deed.
+func (a deed) Word() string { return a.word }
+
+// Target is what it is about.
+func (a deed) Target() string { return a.target }
+
+// CLI is the same as a command.
+func (a deed) CLI() []string { return a.cli(a.reason) }
+
+// NeedsReason is true: whatever changes something is recorded with its reason.
+func (a deed) NeedsReason() bool { return true }
+
+// WithReason returns the deed with a reason.
+func (a deed) WithReason(reason string) Action {
+	a.reason = reason
+	return a
+}
+
+// Verb is what is typed to confirm, after a part of the target.
+func (a deed) Verb() string { return a.verb }
+
+// Confirm is what is typed to confirm; empty for the end of the target and the verb.
+func (a deed) Confirm() string { return a.confirm }
+
+// Observe looks at what it is about.
+func (a deed) Observe(ctx context.Context) (Observed, error) { return a.observe(ctx) }
+
+// Execute does it.
+func (a deed) Execute(ctx context.Context) Answer { return a.execute(ctx, a.reason) }
+
+// long reports whether the deed takes long, and returns how it is then run.
+func (a deed) long() func(ctx context.Context, tell func(string)) Answer {
+	if a.run == nil {
+		return nil
+	}
+	return func(ctx context.Context, tell func(string)) Answer { return a.run(ctx, a.reason, tell) }
+}
+
+// longDeed is an action that takes longer than one answer.
+type longDeed interface {
+	// long returns how the deed is run; nil when it is a short one.
+	long() func(ctx context.Context, tell func(string)) Answer
+}
+
+// longLimit bounds what takes long: whoever starts it can stop it.
+const longLimit = 7 * 24 * time.Hour
+
+// commandOf writes the command line of an action.
+func commandOf(a repair.Action) string { return repair.CommandLine(a.CLI()) }
