@@ -125,6 +125,9 @@ func (a *app) listOutbox(cmd *cobra.Command, f outboxListFlags) error {
 	if q.All && q.Lane != "" {
 		return usage("everything", "keep one of them", "--everything excludes --state")
 	}
+	if q.Limit < 1 {
+		return usage("limit", "give 1 to 1000", "--limit %d is out of range", q.Limit)
+	}
 	var err error
 	if q.Since, err = parseTime("from", f.since); err != nil {
 		return err

@@ -130,6 +130,10 @@ func (w *wiring) openSink() (outbox.Sink, error) {
 	switch w.conf.Outbox.Sink {
 	case config.SinkHTTP:
 		return w.openHTTPSink()
+	case config.SinkStream:
+		return w.openStreamSink()
+	case config.SinkKafka:
+		return w.openKafkaSink()
 	}
 	return nil, usage("sink", "use http, stream or kafka", "--sink %q is not a sink",
 		w.conf.Outbox.Sink)
