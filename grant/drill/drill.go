@@ -60,11 +60,40 @@ type Description struct {
 
 // List returns the drills, in the order in which they are shown.
 func List() []Description {
-	return []Description{{
-		Name: PausedHolder,
-		Plays: "Worker A takes the lease and stalls for longer than its time to live; " +
-			"worker B takes it and pays; A wakes up and pays again.",
-		Defences: Defences(),
+	all := registry()
+	list := make([]Description, len(all))
+	for i, e := range all {
+		list[i] = e.Description
+	}
+	return list
+}
+
+// entry is a drill: what is said about it, what it wants of the options beyond what all want, and
+// how it is played.
+type entry struct {
+	Description
+	complete func(*Options) error
+	play     func(context.Context, Options) (Report, error)
+}
+
+// registry lists the drills.
+func registry() []entry {
+	return []entry{{
+		Description{
+			Name: PausedHolder,
+			Plays: "Worker A takes the lease and stalls for longer than its time to live; " +
+				"worker B takes it and pays; A wakes up and pays again.",
+			Defences: Defences(),
+		},
+		completePausedHolder, pausedHolder,
+	}, {
+		Description{
+			Name: LostUpdate,
+			Plays: "Workers take points from one balance at the same moment: without a lock, with a " +
+				"row lock, with a version, with a lease.",
+			Defences: []Defence{All},
+		},
+		completeLostUpdate, lostUpdate,
 	}}
 }
 
@@ -75,8 +104,11 @@ type Options struct {
 	// TTL is the time to live of the leases, 5 s when zero.
 	TTL time.Duration
 	// Pause is how long worker A stalls, counted from its acquisition. It must be longer than
-	// TTL; TTL + 100 ms when zero.
+	// TTL; TTL + 100 ms when zero. Of paused-holder only.
 	Pause time.Duration
+	// Workers is how many workers collide, 2 when zero, and Rounds how often each of them makes a
+	// deduction, 1 when zero. Of lost-update only.
+	Workers, Rounds int
 
 	// Pool reaches the database in which the drill makes its schema. The schema that the pool
 	// uses otherwise is not touched.
@@ -131,18 +163,24 @@ type Report struct {
 
 	Timeline []Row
 	Refusals []Refusal
-	Checks   []Check
-	OK       bool // every check holds
+	// Workers, Rounds, Methods and Steps are set by lost-update. Steps are given for two workers
+	// and one round.
+	Workers, Rounds int
+	Methods         []Method
+	Steps           []Step
+	Checks          []Check
+	OK              bool // every check holds
 }
 
 // Run plays a drill. A drill whose invariants broke is a report that is not OK, not an error.
 // It returns a *grant.Rejection for options that make no drill, a *grant.BackendError when a
 // server could not be used, and the context's error when it was stopped.
 func Run(ctx context.Context, opt Options) (Report, error) {
-	if err := opt.complete(); err != nil {
+	e, err := opt.complete()
+	if err != nil {
 		return Report{}, err
 	}
-	return pausedHolder(ctx, opt)
+	return e.play(ctx, opt)
 }
 
 const (
@@ -150,36 +188,36 @@ const (
 	overPause  = 100 * time.Millisecond // how far the default pause passes the TTL
 )
 
-func (o *Options) complete() error {
-	names := make([]string, 0, len(List()))
-	for _, d := range List() {
-		names = append(names, d.Name)
+func (o *Options) complete() (entry, error) {
+	var found *entry
+	names := make([]string, 0, len(registry()))
+	for _, e := range registry() {
+		names = append(names, e.Name)
+		if e.Name == o.Name {
+			found = &e
+		}
 	}
-	if !slices.Contains(names, o.Name) {
-		return &grant.Rejection{
+	if found == nil {
+		return entry{}, &grant.Rejection{
 			Field: "drill", Value: o.Name, Problem: "is not a drill",
 			WayOut: "use one of " + strings.Join(names, ", "),
 		}
 	}
 	if o.Pool == nil || o.Redis == nil || o.NewID == nil {
-		return fmt.Errorf("drill %s: Options.Pool, Redis and NewID are required", o.Name)
+		return entry{}, fmt.Errorf("drill %s: Options.Pool, Redis and NewID are required", o.Name)
 	}
 	var err error
 	if o.Defence, err = ParseDefence(string(o.Defence)); err != nil {
-		return err
+		return entry{}, err
+	}
+	if !slices.Contains(found.Defences, o.Defence) {
+		return entry{}, &grant.Rejection{
+			Field: "defence", Value: string(o.Defence), Problem: "is not one of this drill",
+			WayOut: "use one of " + joined(found.Defences),
+		}
 	}
 	if o.TTL == 0 {
 		o.TTL = ttlDefault
-	}
-	if o.Pause == 0 {
-		o.Pause = o.TTL + overPause
-	}
-	if o.Pause <= o.TTL {
-		return &grant.Rejection{
-			Field: "pause", Value: o.Pause.String(), Problem: "does not pass the lease's TTL of " +
-				o.TTL.String(),
-			WayOut: "give a longer pause: the drill is about a holder that stalls past its lease",
-		}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -190,7 +228,7 @@ func (o *Options) complete() error {
 	if o.OnRow == nil {
 		o.OnRow = func(Row) {}
 	}
-	return nil
+	return *found, found.complete(o)
 }
 
 func waitTimer(ctx context.Context, d time.Duration) error {

@@ -59,6 +59,20 @@ func pausedHolder(ctx context.Context, opt Options) (report Report, err error) {
 	return report, r.check(ctx)
 }
 
+func completePausedHolder(o *Options) error {
+	if o.Pause == 0 {
+		o.Pause = o.TTL + overPause
+	}
+	if o.Pause <= o.TTL {
+		return &grant.Rejection{
+			Field: "pause", Value: o.Pause.String(), Problem: "does not pass the lease's TTL of " +
+				o.TTL.String(),
+			WayOut: "give a longer pause: the drill is about a holder that stalls past its lease",
+		}
+	}
+	return nil
+}
+
 // schemaName keeps the id short: PostgreSQL cuts names at 63 bytes.
 func schemaName(id string) string {
 	const idMax = 40
