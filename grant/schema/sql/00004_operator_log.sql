@@ -270,6 +270,10 @@ drop function operator_action_chain();
 drop function operator_action_canonical(operator_action);
 drop index operator_action_of_intent, operator_action_intents, operator_action_operator,
     operator_action_time;
+alter table operator_action disable trigger operator_action_rows_stay;
+update operator_action set arguments = arguments
+    || jsonb_strip_nulls(jsonb_build_object('phase', phase, 'intent', intent::text));
+alter table operator_action enable always trigger operator_action_rows_stay;
 alter table operator_action
     drop constraint operator_action_phase_known,
     drop column phase, drop column intent, drop column host, drop column client,
