@@ -49,3 +49,29 @@ func TestDoctorKnowsReplicasAndTornFiles(t *testing.T) {
 	wants(t, checks, replicas, inspect.Warning, inspect.Pass)
 	wants(t, checks, torn, inspect.Warning, inspect.Pass)
 }
+
+// B12: any policy that throws leases or counters away stops granting, by name. INFO tells it where
+// CONFIG is forbidden; a server that tells nothing is not taken for a safe one.
+func TestB12DoctorNamesTheEvictionPolicy(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const name = "redis eviction"
+	look := func(policy string) map[string]inspect.Check {
+		facts := lease.Facts{Role: "master", Version: "7.0.15", Policy: policy}
+		r, err := inspect.New(b.Pool, told{b.store, facts}, inspect.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return diagnose(t, r)
+	}
+	for _, policy := range []string{
+		"volatile-lru", "volatile-ttl", "volatile-random", "volatile-lfu", "allkeys-lru",
+		"allkeys-lfu", "allkeys-random",
+	} {
+		wants(t, look(policy), name, inspect.Gate, inspect.Fail, policy, "maxmemory-policy noeviction")
+	}
+	wants(t, look("noeviction"), name, inspect.Gate, inspect.Pass)
+	if c := look("")[name]; c.Status == inspect.Pass {
+		t.Errorf("a policy that was not told passes: %+v", c)
+	}
+}
