@@ -29,10 +29,12 @@ type orders struct {
 	Prefix   string
 	TTL      time.Duration
 
-	// A child either grants Request and stops dead at Step, or submits its share of a load.
-	Step    grant.Step
-	Request *grant.Request
-	Share   *share
+	// A child either grants Request, or takes back Reversal, and stops dead at Step; or it submits
+	// its share of a load.
+	Step     grant.Step
+	Request  *grant.Request
+	Reversal *grant.Reversal
+	Share    *share
 }
 
 // child is a running child process.
@@ -131,6 +133,12 @@ func TestFaultChild(t *testing.T) {
 		tally := o.Share.submit(t, engine)
 		tally.Deadlocks = codes.deadlocks.Load()
 		if err := json.NewEncoder(report).Encode(tally); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if o.Reversal != nil {
+		if _, err := fmt.Fprintln(report, o.reverseInChild(t, engine)); err != nil {
 			t.Fatal(err)
 		}
 		return
