@@ -72,6 +72,7 @@ func (b *bench) relay(t testing.TB, s outbox.Sink, opts outbox.Options) *outbox.
 }
 
 // post inserts postings, n for each of the players, in turns: p-1 e-1, p-2 e-1, ..., p-1 e-2.
+// Those that are there already are left alone.
 func (b *bench) post(t testing.TB, players, n int) {
 	t.Helper()
 	b.exec(t, `with posted as (
@@ -81,6 +82,7 @@ func (b *bench) post(t testing.TB, players, n int) {
 				'test'
 			from generate_series(1, $2::bigint) e, generate_series(1, $1::bigint) p
 			order by e, p
+			on conflict (player_id, reward_event_id) do nothing
 			returning id, player_id, reward_event_id, kind, amount, fence_token
 		), claimed as (
 			insert into reward_claim (player_id, reward_event_id, kind, amount, fence_token, status)
