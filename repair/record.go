@@ -115,7 +115,9 @@ func (o *Operator) ApplyFile(
 	}
 	intent, err := o.logAlone(ctx, e)
 	if err != nil {
-		return ApplyReport{Name: file.Name()}, err
+		report := ApplyReport{Name: file.Name(), Check: check}
+		report.Counts.NotRun = check.Rows
+		return report, &StoppedError{Name: file.Name(), Rows: check.Rows, Cause: err}
 	}
 	report, failure := ApplyFile(ctx, engine, file, opt)
 	e.phase, e.intent = phaseResult, intent.ID

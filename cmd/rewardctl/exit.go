@@ -244,6 +244,9 @@ func refusedBy(answer *pgconn.PgError, op string, err error) problem {
 	case answer.Code == "42501":
 		p.exit = exitDenied
 		p.wayOut = "the database account may not do this; use another one"
+	case answer.Code == "55P03":
+		p.exit = exitPrecondition
+		p.wayOut = "another session is at work on the same rows; give the same command again"
 	case class == "08", class == "53", class == "57", answer.Code == "25006":
 		p.exit = exitUnavailable
 		p.wayOut = "the same command can be given again safely"

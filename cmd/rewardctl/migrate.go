@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
+	"strconv"
+
 	"github.com/spf13/cobra"
 
 	"rewardctl/grant/schema"
+	"rewardctl/repair"
 )
 
 type migrationJSON struct {
@@ -20,8 +24,8 @@ func (a *app) migrateCommand() *cobra.Command {
 
 func (a *app) migrateUpCommand() *cobra.Command {
 	var (
-		dryRun  bool
-		confirm string
+		dryRun          bool
+		confirm, reason string
 	)
 	cmd := &cobra.Command{
 		Use:     "up",
@@ -48,6 +52,7 @@ func (a *app) migrateUpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			w.recordMigration(cmd.Context(), steps, reason)
 			l := listing{
 				columns: columns("version", "name", "state"), empty: "the schema is up to date",
 			}
@@ -61,8 +66,36 @@ func (a *app) migrateUpCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "list what is pending, change nothing")
+	cmd.Flags().StringVar(&reason, "reason", "tables as this program needs them",
+		"why, for the records")
 	cmd.Flags().StringVar(&confirm, "confirm", "", "the words that a protected context asks for")
 	return cmd
+}
+
+// recordMigration writes the migrations that were applied into the operator log, whose table one of
+// them may have made.
+func (w *wiring) recordMigration(ctx context.Context, steps []schema.Step, reason string) {
+	if len(steps) == 0 {
+		return
+	}
+	last := strconv.FormatInt(steps[len(steps)-1].Version, 10)
+	w.record(ctx, repair.Deed{
+		Words: "migrate up", About: "tables", Reason: reason, Outcome: "done",
+		Argv:  []string{"rewardctl", "migrate", "up", "--reason", reason},
+		After: map[string]string{"version": last, "applied": strconv.Itoa(len(steps))},
+	})
+}
+
+// record writes a deed that is done into the operator log. That it could not be written undoes
+// nothing, so it is said and no error.
+func (w *wiring) record(ctx context.Context, deed repair.Deed) {
+	operator, err := w.operator(ctx, 0)
+	if err == nil {
+		_, err = operator.Record(ctx, deed)
+	}
+	if err != nil {
+		w.app.say("warning: it is done, but could not be written to the operator log: %v", err)
+	}
 }
 
 func (a *app) migrateStatusCommand() *cobra.Command {

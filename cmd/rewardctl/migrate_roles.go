@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -96,9 +97,7 @@ func (a *app) migrateRoles(cmd *cobra.Command, f rolesFlags) error {
 		return err
 	}
 	if !f.dryRun {
-		if err := w.recordRoles(cmd, opt, f.reason); err != nil {
-			return err
-		}
+		w.recordRoles(cmd.Context(), opt, f.reason)
 	}
 	return a.printRoles(report, opt)
 }
@@ -118,22 +117,17 @@ func roleLogins(given []string) ([]schema.RoleLogin, error) {
 }
 
 // recordRoles writes the deed into the operator log.
-func (w *wiring) recordRoles(cmd *cobra.Command, opt schema.RoleOptions, reason string) error {
-	operator, err := w.operator(cmd.Context(), 0)
-	if err != nil {
-		return err
-	}
+func (w *wiring) recordRoles(ctx context.Context, opt schema.RoleOptions, reason string) {
 	argv := []string{"rewardctl", "migrate", "roles", "--prefix", opt.Prefix}
 	arguments := map[string]string{"prefix": opt.Prefix}
 	for _, l := range opt.Logins {
 		argv = append(argv, "--login", l.Name+"="+l.Role)
 		arguments["login "+l.Name] = l.Role
 	}
-	_, err = operator.Record(cmd.Context(), repair.Deed{
+	w.record(ctx, repair.Deed{
 		Words: "migrate roles", About: opt.Prefix, Argv: append(argv, "--reason", reason),
 		Reason: reason, Arguments: arguments, Outcome: "done",
 	})
-	return err
 }
 
 // printRoles prints the roles, and how to hand them out.

@@ -234,6 +234,39 @@ func TestRolesAreKeptFromTheLedgerAndTheLog(t *testing.T) {
 	}
 }
 
+// The function that chains the log runs as the owner: a table that a session puts in front of the
+// real one must not take its place.
+func TestTheLogCannotBeLedAstray(t *testing.T) {
+	t.Parallel()
+	w := granttest.New(t)
+	rolesOf(t, w)
+	operator := pgx.Identifier{schema.DefaultPrefix(w.Schema) + "_operator"}.Sanitize()
+	tx, err := w.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	for _, sql := range []string{
+		"set local role " + operator,
+		"create temp table operator_action_head (only_row boolean, chain text, last_id bigint, " +
+			"hash bytea)",
+		"insert into operator_action_head values (true, 'mine', 76, '\\x00')",
+		"set local search_path = pg_temp, " + pgx.Identifier{w.Schema}.Sanitize(),
+		"insert into operator_action (operator, action, target, arguments, observed, reason, " +
+			"outcome, command) values ('o', 'a', 't', '{}', '{}', 'r', 'done', 'c')",
+	} {
+		if _, err := tx.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	var id, head int64
+	err = tx.QueryRow(t.Context(), "select max(a.id), max(h.last_id) from operator_action a, "+
+		pgx.Identifier{w.Schema, "operator_action_head"}.Sanitize()+" h").Scan(&id, &head)
+	if err != nil || id != 1 || head != 1 {
+		t.Errorf("row %d, head %d, %v", id, head, err)
+	}
+}
+
 // Roles twice, and after somebody gave a role too much: each has exactly what the matrix says.
 func TestRolesConverge(t *testing.T) {
 	t.Parallel()

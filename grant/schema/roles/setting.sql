@@ -11,10 +11,11 @@ from (values
     ('relay', 'statement_timeout', '30s'),
     ('relay', 'lock_timeout', '5s'),
     ('relay', 'idle_in_transaction_session_timeout', '10s'),
-    -- Audits and reports read whole tables: how long they take is for their reader to decide.
+    -- Reports and filters read whole tables; audits lift the bound of a statement themselves.
+    ('view', 'statement_timeout', '5min'),
     ('view', 'lock_timeout', '5s'),
     ('view', 'idle_in_transaction_session_timeout', '10min'),
-    ('view', 'default_transaction_read_only', 'on'),
+    ('operator', 'statement_timeout', '5min'),
     ('operator', 'lock_timeout', '10s'),
     ('operator', 'idle_in_transaction_session_timeout', '10min')
 ) as own (role, name, value)
