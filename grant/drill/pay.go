@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"rewardctl/grant"
 )
@@ -16,96 +18,130 @@ type payment struct {
 	refused  *Refusal // nil when paid
 }
 
-// pay posts the reward under a lease that the worker believes to hold, with the run's defences.
-func (r *race) pay(ctx context.Context, worker string, lease grant.Lease) (payment, error) {
-	if r.opt.Defence == All {
-		return r.payByEngine(ctx, worker, &lease)
+// payer pays with the defences of a run, in the drill's process or in a worker's.
+type payer struct {
+	pool    *pgxpool.Pool
+	engine  *grant.Engine
+	defence Defence
+	name    string    // of the drill
+	never   time.Time // zero: the deadline of a lease that its holder vouches for
+}
+
+// pay posts the reward under a lease that the worker believes to hold.
+func (p *payer) pay(
+	ctx context.Context, worker string, r reward, held grant.Lease,
+) (payment, error) {
+	switch p.defence {
+	case All:
+		// A paused worker does not know how late it is. It vouches for its lease, so that nothing
+		// but the fence is left to stop it.
+		held.Until = p.never
+		return p.payByEngine(ctx, worker, r, &held)
+	case Fence:
+		return p.payFenced(ctx, worker, r, held, fenceRaiseSQL)
+	case TokenOnly:
+		return p.payFenced(ctx, worker, r, held, fenceRaiseAnySQL)
+	case Unique:
+		return p.post(ctx, p.pool, worker, r, held, payOnceSQL)
 	}
-	var p payment
-	err := pgx.BeginTxFunc(ctx, r.db.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted},
+	return p.post(ctx, p.pool, worker, r, held, payPlainSQL)
+}
+
+// payFenced is what a worker without the engine does: raise the fence, then pay.
+func (p *payer) payFenced(
+	ctx context.Context, worker string, r reward, held grant.Lease, raise string,
+) (payment, error) {
+	var out payment
+	err := pgx.BeginTxFunc(ctx, p.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted},
 		func(tx pgx.Tx) error {
-			var err error
-			p, err = r.payByHand(ctx, tx, worker, lease)
+			tag, err := tx.Exec(ctx, raise, held.Resource, held.Token, held.Owner)
+			if err != nil {
+				return err
+			}
+			if tag.RowsAffected() == 0 {
+				out, err = p.refusedByFence(ctx, tx, worker, held)
+				return err
+			}
+			out, err = p.post(ctx, tx, worker, r, held, payPlainSQL)
 			return err
 		})
 	if err != nil {
 		return payment{}, postgresError("pay", err)
 	}
-	return p, nil
+	return out, nil
 }
 
-// payByHand is what a worker without the engine does, in one transaction.
-func (r *race) payByHand(
-	ctx context.Context, tx pgx.Tx, worker string, lease grant.Lease,
+// post runs one of the statements that pay. They travel in one message: a statement that is under
+// way when the line is cut commits or does not, but never waits for more.
+func (p *payer) post(
+	ctx context.Context, on querier, worker string, r reward, held grant.Lease, statement string,
 ) (payment, error) {
-	if r.opt.Defence == Fence {
-		tag, err := tx.Exec(ctx, fenceRaiseSQL, lease.Resource, lease.Token, lease.Owner)
-		if err != nil {
-			return payment{}, err
-		}
-		if tag.RowsAffected() == 0 {
-			return r.refusedByFence(ctx, tx, worker, lease)
-		}
-	}
-	post := payPlainSQL
-	if r.opt.Defence == Unique {
-		post = payOnceSQL
-	}
 	var id int64
-	err := tx.QueryRow(ctx, post, r.player, r.event, kind, expected, lease.Token, lease.Owner).
-		Scan(&id)
+	err := on.QueryRow(ctx, statement, pgx.QueryExecModeExec, r.player, r.event, kind, expected,
+		held.Token, held.Owner, p.name).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return r.refusedByKey(ctx, tx, worker)
+		return p.refusedByKey(ctx, worker, r)
 	}
 	if err != nil {
-		return payment{}, err
+		return payment{}, postgresError("pay", err)
 	}
-	effects := &pgx.Batch{}
-	effects.Queue(balanceAddSQL, r.player, kind, expected)
-	effects.Queue(outboxAddSQL, id)
-	effects.Queue(claimApplySQL, r.player, r.event, lease.Token)
-	return payment{ledgerID: id}, tx.SendBatch(ctx, effects).Close()
+	return payment{ledgerID: id}, nil
 }
 
-func (r *race) refusedByFence(
-	ctx context.Context, tx pgx.Tx, worker string, lease grant.Lease,
+func (p *payer) refusedByFence(
+	ctx context.Context, tx pgx.Tx, worker string, held grant.Lease,
 ) (payment, error) {
-	fence := grant.Fence{Resource: lease.Resource}
-	err := tx.QueryRow(ctx, fenceReadSQL, lease.Resource).Scan(&fence.Token, &fence.Owner)
+	fence := grant.Fence{Resource: held.Resource}
+	err := tx.QueryRow(ctx, fenceReadSQL, held.Resource).Scan(&fence.Token, &fence.Owner)
 	return payment{refused: &Refusal{
-		Worker: worker, Line: Fence, Detail: fenceDetail(fence, lease.Token),
+		Worker: worker, Line: Fence, Detail: fenceDetail(fence, held.Token),
 	}}, err
 }
 
-func (r *race) refusedByKey(ctx context.Context, tx pgx.Tx, worker string) (payment, error) {
-	there := grant.Posting{PlayerID: r.player, EventID: r.event}
-	err := tx.QueryRow(ctx, ledgerReadSQL, r.player, r.event).
-		Scan(&there.ID, &there.Token, &there.Owner)
+func (p *payer) refusedByKey(ctx context.Context, worker string, r reward) (payment, error) {
+	there, err := p.posted(ctx, r)
+	if err != nil {
+		return payment{}, err
+	}
 	return payment{refused: &Refusal{
 		Worker: worker, Line: Unique, Detail: keyDetail(there),
-	}}, err
+	}}, nil
 }
 
-// payByEngine asks the engine, with a lease that the caller vouches for, or with none: the engine
-// then takes one of its own.
-func (r *race) payByEngine(
-	ctx context.Context, worker string, lease *grant.Lease,
-) (payment, error) {
-	request := grant.Request{
+// posted finds the first posting of an event; ID 0 means that there is none.
+func (p *payer) posted(ctx context.Context, r reward) (grant.Posting, error) {
+	there := grant.Posting{PlayerID: r.player, EventID: r.event}
+	err := p.pool.QueryRow(ctx, ledgerReadSQL, r.player, r.event).
+		Scan(&there.ID, &there.Token, &there.Owner)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return there, nil
+	}
+	if err != nil {
+		return there, postgresError("read the ledger", err)
+	}
+	return there, nil
+}
+
+// request is what a worker asks the engine for. A nil lease has the engine take one of its own.
+func (p *payer) request(r reward, held *grant.Lease) grant.Request {
+	return grant.Request{
 		PlayerID: r.player, EventID: r.event, Kind: kind, Amount: expected,
-		Actor: "drill", Reason: PausedHolder, Resource: r.resource,
+		Actor: "drill", Reason: p.name, Resource: r.resource, Held: held,
 	}
-	if lease != nil {
-		// A paused worker does not know how late it is. It vouches for its lease, so that
-		// nothing but the fence is left to stop it.
-		held := *lease
-		held.Until = r.never
-		request.Held = &held
-	}
-	result, err := r.engine.Grant(ctx, request)
+}
+
+func (p *payer) payByEngine(
+	ctx context.Context, worker string, r reward, held *grant.Lease,
+) (payment, error) {
+	result, err := p.engine.Grant(ctx, p.request(r, held))
 	if err != nil {
 		return payment{}, err
 	}
+	return p.answered(worker, result)
+}
+
+// answered reads an engine's answer.
+func (p *payer) answered(worker string, result grant.Result) (payment, error) {
 	refusal := &Refusal{Worker: worker, Outcome: result.Outcome}
 	switch result.Outcome {
 	case grant.Applied:
@@ -114,14 +150,22 @@ func (r *race) payByEngine(
 		refusal.Line, refusal.Detail = Fence, fenceDetail(*result.Fence, result.Token)
 	case grant.Replayed, grant.Mismatch:
 		refusal.Line, refusal.Detail = Unique, keyDetail(*result.Existing)
-	case grant.Failed, grant.Rejected, grant.LeaseHeld, grant.Unknown:
+	case grant.LeaseHeld:
+		refusal.Line = Lease
+		refusal.Detail = fmt.Sprintf("token %d of %s holds it", result.Holder.Token,
+			workerName(result.Holder.Owner))
+	case grant.Failed, grant.Rejected, grant.Unknown:
 		return payment{}, fmt.Errorf("drill %s: worker %s was answered %s, which the drill does "+
-			"not provoke", PausedHolder, worker, result.Outcome)
+			"not provoke", p.name, worker, result.Outcome)
 	}
 	return payment{refused: refusal}, nil
 }
 
 func fenceDetail(fence grant.Fence, token int64) string {
+	if fence.Token == token {
+		return fmt.Sprintf("token %d was accepted for another owner, %s", token,
+			workerName(fence.Owner))
+	}
 	return fmt.Sprintf("token %d is below the accepted token %d", token, fence.Token)
 }
 

@@ -38,18 +38,29 @@ func newScratch(ctx context.Context, base *pgxpool.Pool, name string) (*scratch,
 }
 
 func (s *scratch) fill(ctx context.Context) error {
-	config := s.base.Config()
-	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{s.name}.Sanitize()
-	config.MinConns, config.MinIdleConns, config.MaxConns = 0, 0, 4
-	if _, err := schema.Up(ctx, config.ConnConfig); err != nil {
+	if _, err := schema.Up(ctx, configIn(s.base, s.name).ConnConfig); err != nil {
 		return postgresError("migrate the drill's schema", err)
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	var err error
+	s.pool, err = poolIn(ctx, s.base, s.name)
+	return err
+}
+
+// configIn is the configuration of a pool that works in a schema.
+func configIn(base *pgxpool.Pool, schema string) *pgxpool.Config {
+	config := base.Config()
+	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
+	config.MinConns, config.MinIdleConns, config.MaxConns = 0, 0, 4
+	return config
+}
+
+// poolIn opens a pool that works in a schema.
+func poolIn(ctx context.Context, base *pgxpool.Pool, schema string) (*pgxpool.Pool, error) {
+	pool, err := pgxpool.NewWithConfig(ctx, configIn(base, schema))
 	if err != nil {
-		return postgresError("open the drill's schema", err)
+		return nil, postgresError("open the drill's schema", err)
 	}
-	s.pool = pool
-	return nil
+	return pool, nil
 }
 
 // drop removes the schema, also when the drill was stopped.

@@ -13,6 +13,8 @@ var (
 	claimAddSQL string
 	//go:embed sql/fence_raise.sql
 	fenceRaiseSQL string
+	//go:embed sql/fence_raise_any.sql
+	fenceRaiseAnySQL string
 	//go:embed sql/fence_read.sql
 	fenceReadSQL string
 	//go:embed sql/pay_plain.sql
@@ -21,12 +23,6 @@ var (
 	payOnceSQL string
 	//go:embed sql/ledger_read.sql
 	ledgerReadSQL string
-	//go:embed sql/balance_add.sql
-	balanceAddSQL string
-	//go:embed sql/outbox_add.sql
-	outboxAddSQL string
-	//go:embed sql/claim_apply.sql
-	claimApplySQL string
 	//go:embed sql/heap_only.sql
 	heapOnlySQL string
 	//go:embed sql/invariants.sql

@@ -1,20 +1,23 @@
--- purpose: count what the invariants compare, for one event of one player.
--- params:  $1 player, $2 event
--- result:  one row: postings of the event, their sum, the expected reward, the balance, the
---          player's ledger sum, outbox rows of the postings, outbox rows without a posting
+-- purpose: count what the invariants compare, over everything that the drill's schema holds.
+-- params:  none
+-- result:  one row: the most postings that one event of a player has, events that were not paid
+--          exactly what is due, the sum of all postings, the sum of what is due, the balances, how
+--          many postings there are, outbox rows of postings, outbox rows without a posting
 -- locks:   none
+with event as (
+    select player_id, reward_event_id, count(*) as postings, sum(amount)::bigint as paid
+    from reward_ledger
+    group by player_id, reward_event_id
+)
 select
-    (select count(*) from reward_ledger
-     where player_id = $1 and reward_event_id = $2) as postings,
-    (select coalesce(sum(amount), 0)::bigint from reward_ledger
-     where player_id = $1 and reward_event_id = $2) as paid,
-    (select amount from reward_claim
-     where player_id = $1 and reward_event_id = $2) as expected,
-    (select coalesce(sum(amount), 0)::bigint from reward_balance
-     where player_id = $1) as balance,
-    (select coalesce(sum(amount), 0)::bigint from reward_ledger
-     where player_id = $1) as ledger_sum,
-    (select count(*) from reward_ledger l join reward_outbox o on o.ledger_id = l.id
-     where l.player_id = $1) as queued,
+    (select coalesce(max(postings), 0) from event) as most,
+    (select count(*)
+     from event e full join reward_claim c using (player_id, reward_event_id)
+     where e.paid is distinct from c.amount) as wrong,
+    (select coalesce(sum(paid), 0)::bigint from event) as paid,
+    (select coalesce(sum(amount), 0)::bigint from reward_claim) as expected,
+    (select coalesce(sum(amount), 0)::bigint from reward_balance) as balance,
+    (select count(*) from reward_ledger) as postings,
+    (select count(*) from reward_ledger l join reward_outbox o on o.ledger_id = l.id) as queued,
     (select count(*) from reward_outbox o
      where not exists (select from reward_ledger l where l.id = o.ledger_id)) as stray
