@@ -76,6 +76,7 @@ const (
 	planPollMin   = 20 * time.Millisecond
 	planPollMax   = time.Second
 	planRenewals  = 3 // renewals within ClaimFor
+	planLookEvery = 250 * time.Millisecond
 	// planLockWait bounds the wait for somebody else's decision about the same plan: for a large
 	// one its rows are hashed meanwhile.
 	planLockWait = 2 * time.Minute

@@ -246,7 +246,6 @@ func (w *planWork) progress(ctx context.Context) (planProgress, error) {
 func (w *planWork) tell(now planProgress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last = now
 	p := ApplyProgress{
 		Done: int(now.Decided), Total: int(now.Due), Counts: w.report.Mine,
 		Elapsed: w.o.opts.Now().Sub(w.began),

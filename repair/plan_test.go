@@ -268,3 +268,19 @@ func lateContext(t *testing.T) (context.Context, context.CancelFunc) {
 	t.Helper()
 	return context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 }
+
+// dropOwned takes a role's privileges away, so that it can be dropped.
+func (b *bench) dropOwned(t *testing.T, user string) {
+	t.Helper()
+	ctx, cancel := lateContext(t)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, b.Conn.Copy())
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "drop owned by "+pgx.Identifier{user}.Sanitize()); err != nil {
+		t.Error(err)
+	}
+}

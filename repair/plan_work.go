@@ -24,7 +24,7 @@ type planWork struct {
 
 	mu     sync.Mutex
 	report PlanReport
-	last   planProgress
+	looked time.Time // when the progress was read last
 }
 
 // planProgress is one row of plan_progress.sql.
@@ -119,15 +119,28 @@ func (w *planWork) part(ctx context.Context, p *planPart) error {
 		return err
 	}
 	w.run.OnStep(PlanStepRecorded)
-	next, err := w.progress(ctx)
-	if stop == nil {
-		stop = err
+	if stop != nil || !w.lookNow() {
+		return stop
 	}
-	if most := w.run.MaxErrors; stop == nil && most > 0 && next.Errors >= most &&
+	next, err := w.progress(ctx)
+	if most := w.run.MaxErrors; err == nil && most > 0 && next.Errors >= most &&
 		next.State == string(PlanRunning) {
 		return w.stopPlan(ctx, next.Errors)
 	}
-	return stop
+	return err
+}
+
+// lookNow reports whether to read how far the plan is: after each part when errors are counted,
+// else as often as people look.
+func (w *planWork) lookNow() bool {
+	now := w.o.opts.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.run.MaxErrors == 0 && now.Sub(w.looked) < planLookEvery {
+		return false
+	}
+	w.looked = now
+	return true
 }
 
 // grantPart grants the open rows of a part, a batch at a time. A stop means that nothing more

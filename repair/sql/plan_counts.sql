@@ -7,8 +7,10 @@ select coalesce(case when r.duplicate_of is not null and h.outcome = 'applied' t
         when r.duplicate_of is not null then h.outcome else r.outcome end, 'not_run') as outcome,
     count(1) as rows, count(r.duplicate_of) as duplicates
 from grant_plan_row r
-left join grant_plan_row h
-    on h.plan_id = r.plan_id and h.line = r.duplicate_of and r.duplicate_of is not null
+left join lateral (
+    select h.outcome from grant_plan_row h
+    where r.duplicate_of is not null and h.plan_id = r.plan_id and h.line = r.duplicate_of
+    offset 0) h on true
 where r.plan_id = @plan::bigint
 group by 1
 order by 1

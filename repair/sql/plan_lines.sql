@@ -11,8 +11,10 @@ select r.line, r.player_id, r.reward_event_id, r.kind, r.amount,
     coalesce(case when r.duplicate_of is null then r.detail
         when h.outcome = 'applied' then null else h.detail end, '') as detail
 from grant_plan_row r
-left join grant_plan_row h
-    on h.plan_id = r.plan_id and h.line = r.duplicate_of and r.duplicate_of is not null
+left join lateral (
+    select h.outcome, h.ledger_id, h.detail from grant_plan_row h
+    where r.duplicate_of is not null and h.plan_id = r.plan_id and h.line = r.duplicate_of
+    offset 0) h on true
 where r.plan_id = @plan::bigint and r.line > @after::bigint
   and (not @ungranted::boolean
        or coalesce(case when r.duplicate_of is not null then h.outcome else r.outcome end, '')
