@@ -177,9 +177,15 @@ func fenceOf(ctx context.Context, tx pgx.Tx, resource string) (*FenceSeen, error
 func fencesOf(
 	ctx context.Context, tx pgx.Tx, resources []string,
 ) (map[string]FenceSeen, error) {
+	asked := make([]string, 0, len(resources))
+	for _, name := range resources {
+		if storable(name) {
+			asked = append(asked, name)
+		}
+	}
 	rows, err := collect[fenceRow](ctx, tx, fenceByResourceSQL, struct {
 		Resources []string `db:"resources"`
-	}{resources})
+	}{asked})
 	if err != nil {
 		return nil, err
 	}

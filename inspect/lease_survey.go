@@ -106,7 +106,8 @@ type placedName struct {
 func namesOf(index *lease.Index, chosen selection) []placedName {
 	names := make([]placedName, 0, index.Len())
 	for place := range index.Len() {
-		if resource, ok := index.Resource(place); ok && chosen.takesName(resource) {
+		if resource, ok := index.Resource(place); ok && storable(resource) &&
+			chosen.takesName(resource) {
 			names = append(names, placedName{resource, place})
 		}
 	}

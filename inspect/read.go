@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"rewardctl/grant"
 
@@ -79,10 +80,16 @@ func value[T any](p *T) T {
 	return *p
 }
 
+// storable reports whether PostgreSQL can hold a text. Redis holds any bytes: a resource with others
+// has no fence and no claims, and asking for it would fail the question for all the rest.
+func storable(text string) bool {
+	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}
+
 // playerOf returns the player whose own resource it is.
 func playerOf(resource string) (string, bool) {
 	player, ok := strings.CutPrefix(resource, grant.ResourceFor(""))
-	return player, ok && player != ""
+	return player, ok && player != "" && storable(player)
 }
 
 type fenceRow struct {

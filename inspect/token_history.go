@@ -128,6 +128,9 @@ func eventEntry(e lease.Event) TokenEntry {
 
 // gather reads what PostgreSQL knows, but for the fence, which only the primary tells.
 func (h *TokenHistory) gather(ctx context.Context, tx pgx.Tx) error {
+	if !storable(h.Resource) {
+		return nil // PostgreSQL cannot know it
+	}
 	if player, ok := playerOf(h.Resource); ok {
 		if err := h.gatherPostings(ctx, tx, player); err != nil {
 			return err
