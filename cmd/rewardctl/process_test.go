@@ -33,7 +33,7 @@ func newChild(t *testing.T) *child {
 	t.Helper()
 	c := &child{t: t, world: granttest.New(t), dir: programDir(t)}
 	c.config = filepath.Join(c.dir, "rewardctl.yaml")
-	if err := writeScriptConfig(c.config, c.world, childTTL); err != nil {
+	if err := writeScriptConfig(t, c.config, c.world, childTTL); err != nil {
 		t.Fatal(err)
 	}
 	return c

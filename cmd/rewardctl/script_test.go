@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 // VALUE (of the last stdout), golden FILE (the last stdout with what differs from run to run
 // blanked out), keep NAME PATH (of the last stdout, into a variable), rows N (of the ledger),
 // invariants, hold RESOURCE OWNER [TTL], lockis RESOURCE [VALUE], sql STATEMENT, within TIME N
-// COMMAND... (exits, with a bound of time), redis COMMAND... (keys begin with $PREFIX), port NAME (a free
-// address, into a variable), answers ADDRESS (waits until somebody listens),
-// person [NAME] (who gives the commands that follow).
+// COMMAND... (exits, with a bound of time), redis COMMAND... (keys begin with $PREFIX), port NAME (a
+// free address, into a variable), answers ADDRESS (waits until somebody listens), person [NAME] (who
+// gives the commands that follow).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
@@ -89,7 +89,7 @@ func (s *script) setup(env *testscript.Env, bin string) error {
 	env.Setenv("PREFIX", s.world.Prefix)
 	path := filepath.Join(env.WorkDir, "rewardctl.yaml")
 	env.Setenv("REWARDCTL_CONFIG", path)
-	return writeScriptConfig(path, s.world, time.Minute)
+	return writeScriptConfig(s.t, path, s.world, time.Minute)
 }
 
 func (s *script) commands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -292,8 +292,10 @@ func (s *script) sql(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // writeScriptConfig writes the configuration of the scripts: the same servers as several contexts,
-// and some whose servers are not there.
-func writeScriptConfig(path string, w *granttest.World, ttl time.Duration) error {
+// and some whose servers are not there. Commands run under the database role of an operator; the
+// context owner is for migrations and drills.
+func writeScriptConfig(t *testing.T, path string, w *granttest.World, ttl time.Duration) error {
+	t.Helper()
 	at, err := url.Parse(w.URL())
 	if err != nil {
 		return err
@@ -301,10 +303,11 @@ func writeScriptConfig(path string, w *granttest.World, ttl time.Duration) error
 	query := at.Query()
 	query.Del("search_path")
 	at.RawQuery = query.Encode()
+	mara := account(t, w, "mara", "operator")
 	named := func(name string) config.Context {
 		var c config.Context
 		c.Name, c.Operator = name, "mara"
-		c.Postgres.URL, c.Postgres.Schema = at.String(), w.Schema
+		c.Postgres.URL, c.Postgres.Schema = mara, w.Schema
 		c.Redis.Addrs = []string{w.RedisAddr}
 		c.Lease.Prefix, c.Lease.TTL = w.Prefix, ttl
 		return c
@@ -313,6 +316,8 @@ func writeScriptConfig(path string, w *granttest.World, ttl time.Duration) error
 	listed.Players = config.Players{Table: "account", ID: "who", Name: "nick"}
 	audit, live, down, noRedis, noPostgres := named("audit"), named("live"), named("down"),
 		named("noredis"), named("nopostgres")
+	owner := named("owner")
+	owner.Postgres.URL = at.String()
 	audit.ReadOnly = true
 	live.Protected, live.Environment = true, "prod"
 	nobody := "127.0.0.1:1"
@@ -320,5 +325,5 @@ func writeScriptConfig(path string, w *granttest.World, ttl time.Duration) error
 	noPostgres.Postgres.URL = "postgres://nobody@" + nobody + "/none?sslmode=disable"
 	down.Redis.Addrs, down.Postgres.URL = noRedis.Redis.Addrs, noPostgres.Postgres.URL
 	return config.Write(path, "main", named("main"), audit, live, down, noRedis, noPostgres,
-		listed)
+		listed, owner)
 }
