@@ -392,3 +392,42 @@ func (b *bench) patient(t *testing.T, name string) *repair.Operator {
 	}
 	return o
 }
+
+// A plan: what its own runs posted, also what a killed run had committed, and nothing else.
+func TestReversePlan(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	before := b.grant(t, "p0", "e0", 10) // the plan found it there
+	plan, err := strconv.ParseInt(b.scalar(t, `insert into grant_plan (campaign, source_name,
+		requested_by, reason, started_at) values ('c', 'f', 'test', 'test', clock_timestamp())
+		returning plan_id`), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, killed := b.grant(t, "p1", "e1", 10), b.grant(t, "p2", "e2", 10)
+	req := b.request("p3", "e3", 10)
+	req.Actor = "somebody else"
+	other, err := b.engine.Grant(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, row := range []struct {
+		res     grant.Result
+		outcome string
+	}{{own, "applied"}, {killed, "replayed"}, {before, "replayed"}, {other, "replayed"}} {
+		_, err := b.Pool.Exec(t.Context(), `insert into grant_plan_row (plan_id, line, player_id,
+			reward_event_id, kind, amount, outcome, ledger_id) values ($1, $2, $3, $4, 'gems', 10, $5,
+			$6)`, plan, line+1, row.res.PlayerID, row.res.EventID, row.outcome, row.res.LedgerID)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := b.reverse(t, repair.ReverseRequest{
+		ReverseSelection: repair.ReverseSelection{Plan: plan}, Reason: "wrong plan",
+	})
+	if len(done.Items) != 2 || done.Changes() != 2 ||
+		done.Items[0].Posting.ID != own.LedgerID || done.Items[1].Posting.ID != killed.LedgerID {
+		t.Fatalf("%+v", done.Items)
+	}
+	b.CheckInvariants(t)
+}

@@ -247,14 +247,20 @@ func (p *plays) retried() {
 func (p *plays) hold() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.forced {
+		return false
+	}
 	p.begun++
-	return p.forced && (p.begun-1)%p.opt.Workers == 0
+	return (p.begun-1)%p.opt.Workers == 0
 }
 
 // queue counts a worker that was told to wait.
 func (p *plays) queue() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.forced {
+		return
+	}
 	p.queued++
 	close(p.turned)
 	p.turned = make(chan struct{})
