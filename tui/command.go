@@ -210,7 +210,9 @@ func (r *root) printed(msg printedMsg) {
 		r.d.say(Warned, msg.title+": "+msg.err.Error(), safetext.Lines(msg.output)...)
 		return
 	}
-	r.open(newPage(r, msg.title, safetext.Lines(strings.TrimRight(msg.output, "\n"))), true)
+	p := newPage(r, msg.title, safetext.Lines(strings.TrimRight(msg.output, "\n")))
+	p.wide = true
+	r.open(p, true)
 }
 
 // openGrant fills the form from the flags of grant create.

@@ -127,7 +127,11 @@ func (m *deedDialog) seen(got lookMsg) tea.Cmd {
 		m.d.health.failed(got.err)
 		m.problem = got.err.Error()
 	default:
+		first := !m.looked
 		m.cur, m.looked = got.seen, true
+		if first {
+			m.adopt()
+		}
 		if changed := drift(m.saw, m.cur); len(changed) > 0 && len(m.drifted) == 0 {
 			m.drifted = changed
 			m.confirm.set("")
@@ -140,6 +144,28 @@ func (m *deedDialog) seen(got lookMsg) tea.Cmd {
 	}
 	m.waiting = true
 	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return lookNowMsg{m} })
+}
+
+// adopt takes over what only the first look could tell: the operator sees it with the rest,
+// before anything can be confirmed.
+func (m *deedDialog) adopt() {
+	if len(drift(m.saw, m.cur)) > 0 {
+		return
+	}
+	for _, f := range m.cur.Facts {
+		if _, known := factNamed(m.saw, f.Name); !known {
+			m.saw.Facts = append(m.saw.Facts, f)
+		}
+	}
+	if len(m.saw.Effects) == 0 {
+		m.saw.Effects = m.cur.Effects
+	}
+	if m.saw.Block == "" {
+		m.saw.Block = m.cur.Block
+	}
+	if m.cur.next != nil {
+		m.action = m.cur.next
+	}
 }
 
 // fresh takes what is there now as what the operator has seen. Everything typed is gone.

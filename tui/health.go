@@ -34,7 +34,9 @@ func (h *health) read(missing []inspect.Missing, took time.Duration, servers []g
 	for _, s := range servers {
 		*h.backend(s) = backend{known: true}
 	}
-	h.took = took
+	if len(servers) > 0 {
+		h.took = took
+	}
 	for _, m := range missing {
 		b := h.backend(m.Backend)
 		b.known, b.down = true, true

@@ -127,9 +127,8 @@ func logKeys(l *logList) []Binding {
 		},
 		{Keys: []string{"V"}, Help: "verify the chain", Action: func() tea.Cmd { return verifyLog(d) }},
 		{Keys: []string{"u"}, Help: "deeds that were cut off", Quiet: true, Action: func() tea.Cmd {
-			return openReading(d, d.tr("deeds that were cut off"), func(ctx context.Context) ([]string, error) {
-				return cutOff(ctx, d)
-			})
+			return openReading(d, d.tr("deeds that were cut off"),
+				func(ctx context.Context) ([]string, error) { return cutOff(ctx, d) })
 		}},
 	}
 }

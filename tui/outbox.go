@@ -73,8 +73,9 @@ func outboxColumns(d *desk) []column[inspect.OutboxRow] {
 			func(r *row) time.Time { return r.PostedAt }),
 		timeColumn(table.Column{Key: "next", Title: "NEXT TRY", Min: 14, Priority: 3},
 			func(r *row) time.Time { return r.NextAttempt }),
-		plainColumn(table.Column{Key: "error", Title: "LAST ERROR", Min: 20, Flex: 2, Max: 60, Priority: 4},
-			func(r *row) string { return r.LastError }),
+		plainColumn(table.Column{
+			Key: "error", Title: "LAST ERROR", Min: 20, Flex: 2, Max: 60, Priority: 4,
+		}, func(r *row) string { return r.LastError }),
 	}
 }
 
@@ -111,8 +112,8 @@ func backlogLine(l *outboxList, b inspect.OutboxBacklog, w int) string {
 	if l.shown.at.IsZero() {
 		return safetext.Spaces(w)
 	}
-	line := " " + t.Text(paint.Muted, d.tr("%d waiting   %d retrying   %d in flight", b.Fresh, b.Retrying,
-		b.InFlight))
+	flow := d.tr("%d waiting   %d retrying   %d in flight", b.Fresh, b.Retrying, b.InFlight)
+	line := " " + t.Text(paint.Muted, flow)
 	if b.Parked > 0 {
 		line += "   " + t.Text(paint.Warn, d.tr("%d parked", b.Parked))
 	}

@@ -19,6 +19,7 @@ type page struct {
 	top   int
 	room  int // lines that were visible last
 	lines int // lines that the text took last
+	wide  bool
 }
 
 // newPage shows text, made safe line by line.
@@ -32,8 +33,16 @@ func newPage(r *root, title string, content []string) *page {
 
 func (p *page) Title() string          { return p.title }
 func (p *page) Update(tea.Msg) tea.Cmd { return nil }
-func (p *page) Width(w int) int        { return min(w-4, 100) }
 func (p *page) Close()                 {}
+
+// Width returns the width of the page: no wider than reads well, unless it is a table.
+func (p *page) Width(w int) int {
+	const readable = 100
+	if p.wide {
+		return w - 4
+	}
+	return min(w-4, readable)
+}
 
 // Body draws the part that is scrolled to.
 func (p *page) Body(w, h int) []string {

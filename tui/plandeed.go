@@ -55,7 +55,7 @@ func planCLI(word planDecision, p repair.Plan, reason string) []string {
 	const hashShown = 12
 	hash := p.Hash[:min(len(p.Hash), hashShown)]
 	if word == planApply {
-		return []string{"rewardctl", "grant", "apply", id, "--hash", hash}
+		return []string{"rewardctl", "grant", "apply", id}
 	}
 	return []string{
 		"rewardctl", "grant", string(word), id, "--reason", reason, "--if-version", idText(p.Version),
@@ -89,7 +89,7 @@ func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.Plan
 		},
 	}
 	if word == planApply {
-		a.verb, a.confirm = "grant", idText(p.Left())+"-grant"
+		a.verb, a.confirm, a.settled = "grant", idText(p.Left())+"-grant", true
 		a.run = func(ctx context.Context, reason string, tell func(string)) Answer {
 			return runPlan(ctx, d, p, preview, tell)
 		}
@@ -123,7 +123,10 @@ func planSeen(d *desk, word planDecision, p repair.Plan, now repair.PlanPreview)
 		{Name: text.N("rows"), Value: d.tr("%d due, %d left", p.Due, p.Left())},
 		{Name: text.N("new"), Value: idText(now.Fresh), Guard: word != planPause},
 		{Name: text.N("granted"), Value: idText(now.Granted), Guard: word == planApprove},
-		{Name: text.N("mismatch"), Value: idText(now.Mismatches), Guard: true, Role: badIf(now.Mismatches)},
+		{
+			Name: text.N("mismatch"), Value: idText(now.Mismatches), Guard: true,
+			Role: badIf(now.Mismatches),
+		},
 	}}
 	for _, k := range now.Kinds {
 		o.Effects = append(o.Effects, d.tr("%d %s to %d players, %d at most, balances %d, then %d",
@@ -172,8 +175,8 @@ func runPlan(ctx context.Context, d *desk, p repair.Plan, seen *repair.PlanPrevi
 			tell(words)
 		},
 	})
-	lines := append([]string{d.tr("%d of %d rows have an answer", report.Plan.Decided, report.Plan.Due)},
-		report.Notes...)
+	answered := d.tr("%d of %d rows have an answer", report.Plan.Decided, report.Plan.Due)
+	lines := append([]string{answered}, report.Notes...)
 	if report.GoOn != "" {
 		lines = append(lines, report.GoOn)
 	}
@@ -182,7 +185,8 @@ func runPlan(ctx context.Context, d *desk, p repair.Plan, seen *repair.PlanPrevi
 		a.Lines = append(a.Lines, lines...)
 		return a
 	}
-	return Answer{Kind: AnswerDone, Title: d.tr("%s is now %s", p.Name(), report.Plan.State), Lines: lines}
+	title := d.tr("%s is now %s", p.Name(), report.Plan.State)
+	return Answer{Kind: AnswerDone, Title: title, Lines: lines}
 }
 
 // planFailure puts the errors that only plans have into words.

@@ -36,9 +36,10 @@ func (s *playerScreen) Bindings() []Binding {
 		{Keys: []string{"G"}, Help: "grant", Enabled: s.canGrant, Action: func() tea.Cmd {
 			return s.d.root.goTo(ScreenGrant, Args{"player": s.player})
 		}},
-		{Keys: []string{"X"}, Help: "reverse", Changes: true, Enabled: s.canReverse, Action: func() tea.Cmd {
-			return askReverse(s.d, s.selected())
-		}},
+		{
+			Keys: []string{"X"}, Help: "reverse", Changes: true, Enabled: s.canReverse,
+			Action: func() tea.Cmd { return askReverse(s.d, s.selected()) },
+		},
 		{Keys: []string{"n"}, Help: "older", Enabled: s.hasOlder, Action: func() tea.Cmd {
 			return s.read(true)
 		}},

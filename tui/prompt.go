@@ -6,6 +6,7 @@ import (
 
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
+	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -142,7 +143,7 @@ func (p *prompt) Bindings() []Binding {
 		}},
 	}
 	if p.mode == promptFilter {
-		list[0].Help = "keep the filter"
+		list[0].Help = text.N("keep the filter")
 		return list
 	}
 	return append(list,

@@ -79,7 +79,8 @@ func reverseSeen(d *desk, req repair.ReverseRequest, p repair.ReversePreview) Ob
 	if it.Note != "" {
 		o.Effects = append(o.Effects, it.Note)
 	}
-	o.Effects = append(o.Effects, d.tr("a posting of the opposite amount is added; nothing is deleted"))
+	o.Effects = append(o.Effects,
+		d.tr("a posting of the opposite amount is added; nothing is deleted"))
 	o.Effects = append(o.Effects, p.Warnings...)
 	if p.Changes() == 0 {
 		o.Block = d.tr("there is nothing to take back: %s", it.Outcome)

@@ -35,7 +35,8 @@ func Run(ctx context.Context, opts Options) error {
 	d := newDesk(ctx, opts)
 	lost := make(chan struct{}, 1)
 	out := newSyncWriter(opts.Output, !opts.NoSync)
-	p := tea.NewProgram(newRoot(d),
+	r := newRoot(d)
+	p := tea.NewProgram(r,
 		tea.WithInput(watchInput(opts.Input, lost)), tea.WithOutput(out.asOutput()),
 		tea.WithAltScreen(), tea.WithReportFocus(), tea.WithoutSignalHandler())
 	d.kill = p.Kill
@@ -49,6 +50,9 @@ func Run(ctx context.Context, opts Options) error {
 	close(ended)
 	cancel()
 	waitIdle(d)
+	if opts.SaveState != nil && d.crash.Load() == nil {
+		opts.SaveState(r.state())
+	}
 	return verdict(d, err, stopped)
 }
 

@@ -11,6 +11,7 @@ import (
 type deed struct {
 	word, target, verb string
 	reason             string
+	settled            bool   // the reason was given before, with what the deed is about
 	confirm            string // what is typed, when not the end of the target
 	cli                func(reason string) []string
 	observe            func(ctx context.Context) (Observed, error)
@@ -28,8 +29,9 @@ func (a deed) Target() string { return a.target }
 // CLI is the same as a command.
 func (a deed) CLI() []string { return a.cli(a.reason) }
 
-// NeedsReason is true: whatever changes something is recorded with its reason.
-func (a deed) NeedsReason() bool { return true }
+// NeedsReason is true unless the reason was given before: what changes something is recorded with
+// it.
+func (a deed) NeedsReason() bool { return !a.settled }
 
 // WithReason returns the deed with a reason.
 func (a deed) WithReason(reason string) Action {

@@ -178,7 +178,19 @@ func TestNothingIsSaidPastTheCatalogue(t *testing.T) {
 }
 
 func untranslated() []string {
-	return []string{}
+	return []string{
+		// Commands, as they are typed.
+		"player history PLAYER", "lease show RESOURCE", "audit show RUN", "lease list [FILTER]",
+		"grant create [--player P ...]", "audit list [FILTER]", "grant list [FILTER]",
+		"grant status PLAN", "outbox list [FILTER]", "oplog list [FILTER]", "drill list", "lease list",
+		"player history", "grant create", "audit list", "grant list", "outbox list", "oplog list",
+		"rewardctl drill run ",
+		// What is compared and not shown, and what stands in logs.
+		"would be posted", "ends by itself", "cannot tell", "looks dead: ", "the console crashed: %v",
+		// Refusals in the words of the engine, which refuses the same things.
+		"is not a whole number", "give a number from 1", "is not a whole number from 1",
+		"count repetitions from 1", "event id", "correct the form",
+	}
 }
 
 var verbs = regexp.MustCompile(`%(\[\d+\])?[-+0-9.]*[a-zA-Z]`)

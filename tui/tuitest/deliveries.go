@@ -139,7 +139,8 @@ func (w *World) VerifyLog(ctx context.Context, _ inspect.LogCheck) (inspect.LogV
 // fillDeliveries puts deliveries and a log into the world.
 func (w *World) fillDeliveries() {
 	at := w.now().Add(-20 * time.Minute)
-	row := func(id int64, state string, lane inspect.OutboxLane, tries int, problem string) inspect.OutboxRow {
+	row := func(id int64, state string, lane inspect.OutboxLane, tries int, problem string,
+	) inspect.OutboxRow {
 		return inspect.OutboxRow{
 			LedgerID: id, PlayerID: "player-42", EventID: "daily:player-42:2026-11-28:gems:v1",
 			Kind: "gems", Amount: 50, PostedAt: at.Add(time.Duration(id) * time.Second), State: state,

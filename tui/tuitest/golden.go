@@ -114,3 +114,36 @@ func ours(seq string) bool {
 	}
 	return false
 }
+
+// GoldenColour compares the screen and the attributes of its cells with testdata/NAME.txt. The
+// escape character is written as ␛.
+func (c *Console) GoldenColour(name string) {
+	c.t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if *update {
+		c.settle()
+		if err := os.WriteFile(path, []byte(c.drawn()+"\n"), 0o644); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	want := strings.TrimSuffix(string(raw), "\n")
+	if err := c.pollFor(goldenPatience, func() bool { return c.drawn() == want }); err != nil {
+		c.t.Errorf("%s: %v\n%s", path, err, difference(want, c.drawn()))
+	}
+	c.Exact()
+}
+
+// drawn returns the screen with its attributes.
+func (c *Console) drawn() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lines := strings.Split(strings.ReplaceAll(c.em.Render(), "\r", ""), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(strings.ReplaceAll(lines[i], "\x1b", "␛"), " ")
+	}
+	return strings.Join(lines, "\n")
+}
