@@ -84,8 +84,8 @@ func (r FileRequest) CLI() []string {
 }
 
 // ApplyFile is ApplyFile with a row of the operator log before the first grant and one after the
-// last, with the counts. A dry run is not logged, nor a file that is refused as it stands. When the second row cannot be written, its
-// problem joins the error; the report is true all the same.
+// last, with the counts. A dry run is not logged, nor a file that is refused as it stands. When the
+// second row cannot be written, its problem joins the error; the report is true all the same.
 func (o *Operator) ApplyFile(
 	ctx context.Context, engine Granter, file *batchfile.File, req FileRequest, opt ApplyOptions,
 ) (ApplyReport, error) {
@@ -130,7 +130,7 @@ func (o *Operator) ApplyFile(
 // fileOutcome says in a word, and why, what became of a file.
 func fileOutcome(r ApplyReport, failure error) string {
 	switch {
-	case failure != nil && r.Done() == 0:
+	case failure != nil && r.Counts.Of(grant.Applied) == 0 && r.Counts.Of(grant.Unknown) == 0:
 		return "failed: nothing was granted"
 	case failure != nil:
 		return "stopped: after " + strconv.Itoa(r.Done()) + " of " + strconv.Itoa(r.Counts.Sum())

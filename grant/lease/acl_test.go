@@ -145,6 +145,15 @@ func TestUsersOfTheReadmeSuffice(t *testing.T) {
 			t.Parallel()
 			looksAround(t, open("rewardctl_grant"), g.as(t, "rewardctl_view"))
 		})
+		t.Run("rewardctl_relay", func(t *testing.T) {
+			t.Parallel()
+			relay := g.as(t, "rewardctl_relay")
+			for _, args := range [][]any{{"xadd", "rewards", "*", "key", "k"}, {"wait", 0, 10}} {
+				if err := relay.Do(t.Context(), args...).Err(); err != nil {
+					t.Errorf("%v: %v", args, err)
+				}
+			}
+		})
 	})
 	if list := g.refusals(t); len(list) > 0 {
 		t.Errorf("refused:\n%s", strings.Join(list, "\n"))
