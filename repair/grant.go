@@ -26,8 +26,8 @@ type GrantDeed struct {
 // for a player who is not in the list of players, is answered Rejected and not logged, since
 // nothing was asked of anybody.
 //
-// An error return proves that nothing was granted: a *grant.BackendError, a *grant.GateError or
-// the context's error. Whatever is less certain is the outcome Unknown.
+// An error return proves that nothing was granted: an *OverLimitError, a *grant.BackendError, a
+// *grant.GateError or the context's error. Whatever is less certain is the outcome Unknown.
 func (o *Operator) Grant(ctx context.Context, req grant.Request) (GrantDeed, error) {
 	if o.engine == nil {
 		return GrantDeed{}, errors.New("repair: this operator has no engine to grant through")
@@ -45,6 +45,9 @@ func (o *Operator) Grant(ctx context.Context, req grant.Request) (GrantDeed, err
 	}
 	if unknown[req.PlayerID] {
 		return GrantDeed{Result: rejected(req, o.stranger(req.PlayerID))}, nil
+	}
+	if err := o.withinLimits(ctx, req); err != nil {
+		return GrantDeed{Result: blank(req)}, err
 	}
 	e := entry{
 		action: GrantRequest{Request: req}, phase: phaseResult, reason: req.Reason,

@@ -43,6 +43,8 @@ var (
 	planCountsSQL string
 	//go:embed sql/plan_lines.sql
 	planLinesSQL string
+	//go:embed sql/plan_single.sql
+	planSingleSQL string
 	//go:embed sql/plan_decide.sql
 	planDecideSQL string
 )

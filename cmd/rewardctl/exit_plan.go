@@ -19,6 +19,7 @@ func rulePlan(err error) (problem, bool) {
 		drift    *repair.DriftError
 		stranger *repair.StrangersError
 		invalid  *repair.InvalidRowsError
+		over     *repair.OverLimitError
 	)
 	p := problem{cause: err, field: "plan"}
 	switch {
@@ -45,6 +46,8 @@ func rulePlan(err error) (problem, bool) {
 		p.exit, p.field, p.value, p.message = exitUsage, "file", stranger.Name, stranger.Error()
 	case errors.As(err, &invalid):
 		p.exit, p.field, p.value, p.message = exitUsage, "file", invalid.Name, invalid.Error()
+	case errors.As(err, &over):
+		p.exit, p.field, p.value, p.message = exitApproval, "limit", over.Request.PlayerID, over.Error()
 	default:
 		return problem{}, false
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -220,6 +221,10 @@ func (a *app) createGrant(ctx context.Context, f createFlags, r grant.Request) e
 		return a.printPreview(preview)
 	}
 	deed, err := operator.Grant(ctx, r)
+	var over *repair.OverLimitError
+	if errors.As(err, &over) {
+		return a.planOne(ctx, operator, r)
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewardctl/config"
+	"rewardctl/grant"
 	"rewardctl/repair"
 	"rewardctl/repair/batchfile"
 )
@@ -168,6 +169,20 @@ func (a *app) sayPlanned(p *repair.Plan, dry bool) exitCode {
 	case repair.PlanRejected, repair.PlanCancelled, repair.PlanDone:
 	}
 	return exitOK
+}
+
+// planOne makes a plan of a single grant that is over a limit.
+func (a *app) planOne(
+	ctx context.Context, operator *repair.Operator, r grant.Request,
+) error {
+	plan, preview, err := operator.PlanOne(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := a.printPlan(plan, &preview, false, nil); err != nil {
+		return err
+	}
+	return ended(a.sayPlanned(&plan, false))
 }
 
 // parsePlan reads the number of a plan.
