@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -44,6 +45,7 @@ type demo struct {
 	redis    *embedded.Mini
 	wiring   *wiring
 	workers  *demoWorkers
+	delivery *demoDelivery
 	config   string // path of the configuration file
 }
 
@@ -149,7 +151,10 @@ func (d *demo) startServers(ctx, lasting context.Context) error {
 	if !unhook() {
 		return ctx.Err()
 	}
-	d.redis, err = embedded.StartMini(lasting)
+	if d.redis, err = embedded.StartMini(lasting); err != nil {
+		return err
+	}
+	d.delivery, err = newDemoDelivery(lasting)
 	return err
 }
 
@@ -226,7 +231,11 @@ func (d *demo) populate(ctx, lasting context.Context) error {
 		pool: pool, store: store, engine: engine, date: date, warn: d.warn,
 	}
 	d.workers.start(lasting)
-	return nil
+	logger := slog.New(slog.DiscardHandler) // the console draws on the terminal
+	if d.flags.headless {
+		logger = d.app.logger()
+	}
+	return d.delivery.start(lasting, w, logger)
 }
 
 // warn reports a worker's trouble, where there is a place for it: the console draws on the
@@ -257,6 +266,7 @@ func (d *demo) greet() error {
 		"  " + command(create...),
 		"  " + command("player", "history", player),
 		"  " + command("token", "list", "reward:"+demoPlayer(demoSuperseded)),
+		"  " + command("outbox", "list"),
 		"  " + command("drill", "run", "paused-holder", "--ttl", "1s"),
 		"  " + command("doctor"),
 		"Ctrl-C ends the demo.",
@@ -278,6 +288,9 @@ func (d *demo) stop() error {
 	}
 	if d.workers != nil {
 		d.workers.halt()
+	}
+	if d.delivery != nil {
+		d.delivery.stop()
 	}
 	if d.wiring != nil {
 		d.wiring.close()

@@ -33,6 +33,7 @@ func (d *demo) writeConfig() error {
 		Table: "legacy_reward_log", Player: "user_id", Event: "reward_key", Amount: "qty",
 		Kind: "item", At: "created",
 	}}
+	d.delivery.configure(&c)
 	return config.Write(d.config, demoContext, c)
 }
 

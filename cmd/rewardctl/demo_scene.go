@@ -41,7 +41,7 @@ type demoScene struct {
 // set plays every part of the scene once.
 func (s *demoScene) set(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.orphans, s.noExpiry, s.foreign, s.overtaken, s.collision, s.repeated,
+		s.orphans, s.noExpiry, s.foreign, s.overtaken, s.collision, s.repeated, s.undeliverable,
 	} {
 		if err := part(ctx); err != nil {
 			return fmt.Errorf("set the demo's scene: %w", err)
@@ -169,6 +169,19 @@ func (s *demoScene) repeated(ctx context.Context) error {
 	} {
 		if err := s.expect(ctx, s.request(player, "welcome", step.amount, nil),
 			step.want...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undeliverable grants what the item server does not know, and something after it, which waits.
+func (s *demoScene) undeliverable(ctx context.Context) error {
+	player := demoPlayer(demoSuperseded + 2)
+	bad := s.request(player, "skin", 1, nil)
+	bad.Kind = demoRefusedKind
+	for _, r := range []grant.Request{bad, s.request(player, "after-skin", 20, nil)} {
+		if err := s.expect(ctx, r, grant.Applied, grant.Replayed); err != nil {
 			return err
 		}
 	}

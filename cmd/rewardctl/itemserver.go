@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -80,7 +81,7 @@ func (a *app) itemserver(ctx context.Context, f itemFlags) error {
 	if err != nil {
 		return err
 	}
-	items, err := w.newItemserver(ctx, f, secret)
+	items, err := w.newItemserver(ctx, f, secret, a.logger())
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (a *app) itemserver(ctx context.Context, f itemFlags) error {
 }
 
 func (w *wiring) newItemserver(
-	ctx context.Context, f itemFlags, secret config.Secret,
+	ctx context.Context, f itemFlags, secret config.Secret, logger *slog.Logger,
 ) (*itemserver.Server, error) {
 	pool, err := w.openPool(ctx)
 	if err != nil {
@@ -103,6 +104,6 @@ func (w *wiring) newItemserver(
 	return itemserver.New(ctx, pool, itemserver.Options{
 		Secret: secret.Reveal(), AnyToken: f.anyToken, Conflict: f.conflict,
 		RefuseKind: f.refuse, Delay: f.delay, Fault: f.fault, Now: w.app.now,
-		Logger: w.app.logger(),
+		Logger: logger,
 	})
 }
