@@ -81,6 +81,7 @@ func AuditChecks() []AuditCheck {
 
 // Finding is one thing that a check found wrong.
 type Finding struct {
+	ID       int64 // the number under which it is kept; 0 when it was not read from there
 	Check    string
 	Word     string // which rule of the check, such as "duplicate"
 	Severity Severity

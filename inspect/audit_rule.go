@@ -42,13 +42,13 @@ func advise(text string) func(ledgerSource, draft) string {
 // look is the command that shows the whole story of an event before anything is decided.
 func look(d draft) string { return shellLine([]string{"explain", d.PlayerID, d.EventID}) }
 
-// lookFirst is the way out of a posting too many: there is no command yet that takes one back, and
-// a statement that changes the ledger would be refused.
+// lookFirst is the way out of a posting too many: it is taken back by a posting of its own, since a
+// statement that changes the ledger would be refused.
 func lookFirst(s ledgerSource, d draft) string {
 	if s.own {
 		return look(d) + "\n" + shellLine([]string{"player", "history", d.PlayerID}) +
-			"\nThe ledger is append-only: decide with the evidence above, then settle it with a " +
-			"posting that takes back, never with an update."
+			"\nDecide with the evidence above which posting is too many, then take it back, a dry run " +
+			"first: rewardctl ledger reverse ID --reason WHY --dry-run"
 	}
 	return fmt.Sprintf("Run the proof, decide which row is the real one, and take the other back "+
 		"with a posting of its own. Before a unique key can be built on %s, each pair must be "+

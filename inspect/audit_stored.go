@@ -200,7 +200,7 @@ func (r *Reader) AuditFindings(ctx context.Context, run int64, take func(Finding
 		var f Finding
 		var evidence []byte
 		_, err = pgx.ForEachRow(rows, []any{
-			&f.Check, &f.Word, &f.Severity, &f.Rule, &f.What, &f.Table, &f.PlayerID, &f.EventID,
+			&f.ID, &f.Check, &f.Word, &f.Severity, &f.Rule, &f.What, &f.Table, &f.PlayerID, &f.EventID,
 			&f.Count, &evidence, &f.Proof, &f.Remedy, &f.Fingerprint,
 		}, func() error {
 			var e struct {

@@ -26,6 +26,7 @@ type auditCheckJSON struct {
 }
 
 type findingJSON struct {
+	ID          *string              `json:"id"` // null while it is not kept yet
 	Run         *string              `json:"run"`
 	Check       string               `json:"check"`
 	Finding     string               `json:"finding"`
@@ -45,7 +46,7 @@ type findingJSON struct {
 
 func newFindingJSON(run int64, f inspect.Finding) findingJSON {
 	j := findingJSON{
-		Run: jsonID(run), Check: f.Check, Finding: f.Word, Severity: string(f.Severity),
+		ID: jsonID(f.ID), Run: jsonID(run), Check: f.Check, Finding: f.Word, Severity: string(f.Severity),
 		Rule: f.Rule, What: f.What, Table: f.Table, PlayerID: jsonText(f.PlayerID),
 		EventID: jsonText(f.EventID), Rows: f.Count, Evidence: []map[string]*string{},
 		Differs: emptyNotNull(f.Differs), Proof: f.Proof, Remedy: f.Remedy,
@@ -59,6 +60,18 @@ func newFindingJSON(run int64, f inspect.Finding) findingJSON {
 		j.Evidence = append(j.Evidence, one)
 	}
 	return j
+}
+
+// findingRemedy is what to do about a finding. One that is kept and shows postings too many can be
+// taken back as a whole.
+func findingRemedy(f inspect.Finding) []string {
+	lines := strings.Split(f.Remedy, "\n")
+	if f.ID == 0 || f.Table != "reward_ledger" ||
+		!contains([]string{"duplicate", "respelled", "retried"}, f.Word) {
+		return lines
+	}
+	return append(lines, fmt.Sprintf("all but the first: rewardctl ledger reverse --finding %d "+
+		"--reason WHY --dry-run", f.ID))
 }
 
 // print prints a finding as it is found.
@@ -115,7 +128,7 @@ func (a *app) printFinding(run int64, f inspect.Finding, first bool) error {
 		return err
 	}
 	for _, line := range append(block("proof", strings.Split(f.Proof, "\n")),
-		block("do", strings.Split(f.Remedy, "\n"))...) {
+		block("do", findingRemedy(f))...) {
 		if err := a.line(line); err != nil {
 			return err
 		}
