@@ -66,9 +66,7 @@ type list[R any] struct {
 }
 
 func newList[R any](d *desk, spec listSpec[R]) *list[R] {
-	if spec.every == 0 {
-		spec.every = d.opts.Refresh
-	}
+	spec.every = max(spec.every, d.opts.Refresh)
 	l := &list[R]{d: d, spec: spec, pane: true}
 	cols := make([]table.Column, len(spec.columns))
 	for i, c := range spec.columns {
