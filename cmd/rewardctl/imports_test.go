@@ -47,7 +47,7 @@ func arrows() []arrow {
 		{
 			packages: "grant/drill/...",
 			may: []string{
-				"grant", "grant/lease", "grant/outbox", "grant/schema", "grant/drill/...",
+				"grant", "grant/lease", "grant/outbox/...", "grant/schema", "grant/drill/...",
 			},
 			why: "a drill plays the engine's parts, not an operator's",
 		},

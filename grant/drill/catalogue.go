@@ -16,6 +16,8 @@ type script struct {
 	whole func(ctx context.Context, opt Options) (Report, error)
 	// complete fills in and checks the options that only this drill knows; nil for most.
 	complete func(*Options) error
+	// key is true for drills that keep the unique key in every run.
+	key bool
 	// bare is true for drills that pay no rewards: only the checks that play adds count.
 	bare bool
 }
@@ -28,7 +30,9 @@ func workers() [3]string { return [3]string{"worker A", "redis lease", "worker B
 // and one file.
 func catalogue() []script {
 	return []script{
-		pausedHolder(),
+		pausedHolder(), lateRenewalScript(), partitionScript(), killBeforeScript(), killAfterScript(),
+		lostReplyScript(), duplicateMessagesScript(), wrongReleaseScript(), failoverScript(),
+		relayCrashScript(), randomKeyScript(),
 		{
 			Description: Description{
 				Name: LostUpdate,
@@ -39,5 +43,6 @@ func catalogue() []script {
 			},
 			whole: lostUpdate, complete: completeLostUpdate,
 		},
+		dailyRewardScript(), roomOwnerScript(), rankingScript(),
 	}
 }

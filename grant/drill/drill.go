@@ -44,6 +44,8 @@ const (
 	Compare Defence = "compare"
 	// Lease is the lease alone, and a look before paying.
 	Lease Defence = "lease"
+	// Idempotency is that a receiver knows a repeat by its key, or a lease by its owner.
+	Idempotency Defence = "idempotency"
 	// All is the engine as workers use it, on the schema as it is migrated.
 	All Defence = "all"
 )

@@ -17,6 +17,7 @@ import (
 	"rewardctl/grant"
 	"rewardctl/grant/drill"
 	"rewardctl/grant/granttest"
+	"rewardctl/grant/outbox/itemserver"
 )
 
 // TestMain plays a worker when the test binary is started as one.
@@ -302,6 +303,10 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Release()
+	// One statement reads what the reference item server makes for itself.
+	if _, err := itemserver.New(t.Context(), w.Pool, itemserver.Options{}); err != nil {
+		t.Fatal(err)
+	}
 	err = fs.WalkDir(statements, "sql", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -37,47 +37,37 @@ func (p *payer) pay(
 		// but the fence is left to stop it.
 		held.Until = p.never
 		return p.payByEngine(ctx, worker, r, &held)
-	case Fence:
-		return p.payFenced(ctx, worker, r, held, fenceRaiseSQL)
-	case TokenOnly:
-		return p.payFenced(ctx, worker, r, held, fenceRaiseAnySQL)
+	case Fence, TokenOnly:
+		return p.payFenced(ctx, worker, r, held)
 	case Unique:
-		return p.post(ctx, p.pool, worker, r, held, payOnceSQL)
+		return p.post(ctx, worker, r, held, payOnceSQL)
 	}
-	return p.post(ctx, p.pool, worker, r, held, payPlainSQL)
+	return p.post(ctx, worker, r, held, payPlainSQL)
 }
 
-// payFenced is what a worker without the engine does: raise the fence, then pay.
+// payFenced is what a worker without the engine does to have the fence checked.
 func (p *payer) payFenced(
-	ctx context.Context, worker string, r reward, held grant.Lease, raise string,
+	ctx context.Context, worker string, r reward, held grant.Lease,
 ) (payment, error) {
-	var out payment
-	err := pgx.BeginTxFunc(ctx, p.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted},
-		func(tx pgx.Tx) error {
-			tag, err := tx.Exec(ctx, raise, held.Resource, held.Token, held.Owner)
-			if err != nil {
-				return err
-			}
-			if tag.RowsAffected() == 0 {
-				out, err = p.refusedByFence(ctx, tx, worker, held)
-				return err
-			}
-			out, err = p.post(ctx, tx, worker, r, held, payPlainSQL)
-			return err
-		})
+	var id int64
+	err := p.pool.QueryRow(ctx, payFencedSQL, pgx.QueryExecModeExec, r.player, r.event, kind,
+		expected, held.Token, held.Owner, p.name, held.Resource, p.defence == Fence).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return p.refusedByFence(ctx, worker, held)
+	}
 	if err != nil {
 		return payment{}, postgresError("pay", err)
 	}
-	return out, nil
+	return payment{ledgerID: id}, nil
 }
 
 // post runs one of the statements that pay. They travel in one message: a statement that is under
 // way when the line is cut commits or does not, but never waits for more.
 func (p *payer) post(
-	ctx context.Context, on querier, worker string, r reward, held grant.Lease, statement string,
+	ctx context.Context, worker string, r reward, held grant.Lease, statement string,
 ) (payment, error) {
 	var id int64
-	err := on.QueryRow(ctx, statement, pgx.QueryExecModeExec, r.player, r.event, kind, expected,
+	err := p.pool.QueryRow(ctx, statement, pgx.QueryExecModeExec, r.player, r.event, kind, expected,
 		held.Token, held.Owner, p.name).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p.refusedByKey(ctx, worker, r)
@@ -89,13 +79,16 @@ func (p *payer) post(
 }
 
 func (p *payer) refusedByFence(
-	ctx context.Context, tx pgx.Tx, worker string, held grant.Lease,
+	ctx context.Context, worker string, held grant.Lease,
 ) (payment, error) {
 	fence := grant.Fence{Resource: held.Resource}
-	err := tx.QueryRow(ctx, fenceReadSQL, held.Resource).Scan(&fence.Token, &fence.Owner)
+	err := p.pool.QueryRow(ctx, fenceReadSQL, held.Resource).Scan(&fence.Token, &fence.Owner)
+	if err != nil {
+		return payment{}, postgresError("read the fence", err)
+	}
 	return payment{refused: &Refusal{
 		Worker: worker, Line: Fence, Detail: fenceDetail(fence, held.Token),
-	}}, err
+	}}, nil
 }
 
 func (p *payer) refusedByKey(ctx context.Context, worker string, r reward) (payment, error) {

@@ -11,10 +11,8 @@ var (
 	uniqueKeyDropSQL string
 	//go:embed sql/claim_add.sql
 	claimAddSQL string
-	//go:embed sql/fence_raise.sql
-	fenceRaiseSQL string
-	//go:embed sql/fence_raise_any.sql
-	fenceRaiseAnySQL string
+	//go:embed sql/pay_fenced.sql
+	payFencedSQL string
 	//go:embed sql/fence_read.sql
 	fenceReadSQL string
 	//go:embed sql/pay_plain.sql
@@ -23,6 +21,16 @@ var (
 	payOnceSQL string
 	//go:embed sql/ledger_read.sql
 	ledgerReadSQL string
+	//go:embed sql/claim_mark.sql
+	claimMarkSQL string
+	//go:embed sql/claim_open.sql
+	claimOpenSQL string
+	//go:embed sql/outbox_left.sql
+	outboxLeftSQL string
+	//go:embed sql/items_sum.sql
+	itemsSumSQL string
+	//go:embed sql/session_there.sql
+	sessionThereSQL string
 	//go:embed sql/heap_only.sql
 	heapOnlySQL string
 	//go:embed sql/invariants.sql

@@ -31,6 +31,7 @@ type stage struct {
 	start  time.Time
 	report *Report
 	bare   bool // no rewards are due
+	keyed  bool // the unique key stays
 
 	// look says what the column in the middle shows; the lease of the watched resource by default.
 	look    func(context.Context) (string, error)
@@ -58,6 +59,7 @@ func (s script) run(ctx context.Context, opt Options) (report Report, err error)
 	report = Report{Defence: opt.Defence, TTL: opt.TTL, Pause: opt.Pause}
 	st := &stage{
 		opt: opt, about: s.Description, prefix: "drill:" + id + ":", report: &report, bare: s.bare,
+		keyed:  s.key,
 		random: rand.New(rand.NewPCG(opt.Seed, opt.Seed)),
 	}
 	// The options of the store are checked before anything is made.
@@ -87,16 +89,14 @@ func schemaName(id string) string {
 
 // prepare makes the engine, and takes the unique key away from runs that do without it.
 func (st *stage) prepare(ctx context.Context) error {
-	engine, err := grant.NewEngine(st.db.pool, st.store, grant.Options{
-		Worker: "worker-a@drill/1", Now: st.opt.Now, NewID: st.opt.NewID, Wait: st.opt.Wait,
-	})
+	engine, err := st.engineOn(st.db.pool, "worker-a", nil)
 	if err != nil {
 		return err
 	}
 	st.payer = payer{
 		pool: st.db.pool, engine: engine, defence: st.opt.Defence, name: st.about.Name,
 	}
-	if !st.with(Unique) && !st.bare {
+	if !st.with(Unique) && !st.bare && !st.keyed {
 		if _, err := st.db.pool.Exec(ctx, uniqueKeyDropSQL); err != nil {
 			return postgresError("prepare the drill", err)
 		}
@@ -172,11 +172,17 @@ func (st *stage) wait(ctx context.Context, d time.Duration) error { return st.op
 // take acquires for a worker, waiting as long as Redis says that another holds the lease. From the
 // worker's name, such as "worker-b", follows the column that says so.
 func (st *stage) take(ctx context.Context, worker string, r reward) (grant.Lease, error) {
+	return st.takeFrom(ctx, st.store, worker, r)
+}
+
+func (st *stage) takeFrom(
+	ctx context.Context, store *lease.Store, worker string, r reward,
+) (grant.Lease, error) {
 	const least = 2 * time.Millisecond // an expiry is noticed at the server's next tick
 	told := false
 	ask := grant.Ask{Resource: r.resource, Owner: st.owner(worker)}
 	for {
-		answer := st.store.Acquire(ctx, []grant.Ask{ask})[0]
+		answer := store.Acquire(ctx, []grant.Ask{ask})[0]
 		switch {
 		case answer.Lease != nil:
 			return *answer.Lease, nil
@@ -238,6 +244,8 @@ func LineWords(d Defence) string {
 		return "unique key"
 	case Compare:
 		return "comparison of the lease's value"
+	case Idempotency:
+		return "key of the request"
 	}
 	return string(d)
 }

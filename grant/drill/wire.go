@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -74,24 +75,18 @@ type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
 const dialFor = time.Second // a driver's own bound does not reach through a dialer of ours
 
-// through returns a dialer whose connections run over the wire.
+// through returns a dialer whose connections run over the wire. While it is cut there are no new
+// ones: a request to cancel what waits could otherwise overtake it.
 func (w *wire) through(next dialFunc) dialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		w.mu.Lock()
+		hung := w.hung
+		w.mu.Unlock()
+		if hung {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ENETUNREACH}
+		}
 		ctx, cancel := context.WithTimeout(ctx, dialFor)
 		defer cancel()
-		for {
-			w.mu.Lock()
-			hung, changed := w.hung, w.changed
-			w.mu.Unlock()
-			if !hung {
-				break
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return nil, &net.OpError{Op: "dial", Net: network, Err: ctx.Err()}
-			}
-		}
 		conn, err := next(ctx, network, addr)
 		if err != nil {
 			return nil, err
@@ -137,6 +132,8 @@ func (st *stage) redisVia(w *wire) (redis.UniversalClient, error) {
 func (st *stage) poolVia(ctx context.Context, w *wire) (*pgxpool.Pool, error) {
 	config := st.db.pool.Config()
 	config.MaxConns = 1
+	// A question whether the connection still stands would wait for the network first.
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	config.ConnConfig.DialFunc = pgconn.DialFunc(w.through(dialFunc(config.ConnConfig.DialFunc)))
 	// To ask the server to cancel would need the network, too.
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {

@@ -66,7 +66,8 @@ type role func(context.Context, *actor) error
 
 func roles() map[string]role {
 	return map[string]role{
-		roleHolder: playHolder,
+		roleHolder: playHolder, roleMarker: playMarker, roleConsumer: playConsumer,
+		roleRelay: playRelay,
 	}
 }
 
@@ -89,7 +90,11 @@ func (a *actor) work(ctx context.Context, opt WorkOptions) error {
 	if a.store, err = storeFor(opt.Redis, a.Prefix, a.TTL, a.now); err != nil {
 		return err
 	}
-	engine, err := grant.NewEngine(pool, a.store, grant.Options{
+	long, err := storeFor(opt.Redis, a.Prefix, longTTL, a.now)
+	if err != nil {
+		return err
+	}
+	engine, err := grant.NewEngine(pool, long, grant.Options{
 		Worker: a.Worker + "@drill/1", Now: a.now, NewID: a.newID, Wait: a.wait,
 		OnStep: a.passes,
 	})

@@ -1,0 +1,6 @@
+package drill
+
+import _ "embed"
+
+//go:embed lua/room_write.lua
+var roomWriteLua string
