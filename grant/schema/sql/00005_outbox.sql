@@ -120,6 +120,9 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set enable_sort = off
+-- The estimates of that plan look dear enough to be compiled, which takes longer than it runs.
+set jit = off
 as $$
 -- purpose: claim rows to send: the oldest undelivered row of each player, of as many players as
 --          asked for. Rows whose claim expired come first, then retries that are due, then fresh
@@ -154,7 +157,7 @@ with recursive moment as materialized (
              and (a.state = 'claimed' or (a.state = 'pending' and a.next_attempt_at is not null))
              and a.ledger_id <> r.ledger_id
              and (a.state = 'claimed' or a.ledger_id < r.ledger_id)
-           limit 1) is null
+           order by a.player_id, a.ledger_id limit 1) is null
       and (select f.ledger_id from reward_outbox f
            where f.player_id = r.player_id and f.ledger_id < r.ledger_id
              and f.state = 'pending' and f.next_attempt_at is null
@@ -188,7 +191,7 @@ with recursive moment as materialized (
            where a.player_id = l.player_id
              and (a.state = 'claimed' or (a.state = 'pending' and a.next_attempt_at is not null))
              and (a.state = 'claimed' or a.ledger_id < l.ledger_id)
-           limit 1) is null
+           order by a.player_id, a.ledger_id limit 1) is null
       and (p_pass
            or (select s.ledger_id from reward_outbox s
                where s.player_id = l.player_id and s.ledger_id < l.ledger_id
