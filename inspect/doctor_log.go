@@ -38,7 +38,7 @@ func (r *Reader) examineLog(ctx context.Context, d *Diagnosis) {
 		case !seen.Fits:
 			check.Value = fmt.Sprintf("ends at row %d, its head says %d", seen.LastID, seen.HeadID)
 		default:
-			check.Value = fmt.Sprintf("chained, %d rows, its end fits its head", seen.LastID)
+			check.Value = fmt.Sprintf("chained up to row %d, which fits its head", seen.LastID)
 		}
 		d.add(check, seen.Chained && seen.HasHead && seen.Fits)
 	}
