@@ -199,11 +199,21 @@ func TestUsersOfTheReadmeAreHeld(t *testing.T) {
 	for user := range g.rules {
 		c := g.as(t, user)
 		commands := [][]any{
-			{"set", "other:key", "y"}, {"del", "other:key"},
-			{"flushall"}, {"flushdb"}, {"keys", "*"}, {"config", "get", "requirepass"},
-			{"config", "set", "maxmemory", "1"}, {"acl", "list"}, {"acl", "setuser", user, "allkeys"},
-			{"shutdown"}, {"script", "flush"}, {"client", "kill", "x"},
-			{"eval", away, "0"}, {"replicaof", "no", "one"}, {"monitor"},
+			{"set", "other:key", "y"},
+			{"del", "other:key"},
+			{"flushall"},
+			{"flushdb"},
+			{"keys", "*"},
+			{"config", "get", "requirepass"},
+			{"config", "set", "maxmemory", "1"},
+			{"acl", "list"},
+			{"acl", "setuser", user, "allkeys"},
+			{"shutdown"},
+			{"script", "flush"},
+			{"client", "kill", "x"},
+			{"eval", away, "0"},
+			{"replicaof", "no", "one"},
+			{"monitor"},
 		}
 		if user == "rewardctl_grant" {
 			commands = append(commands, []any{"get", "other:key"}, []any{"scan", "0"})

@@ -315,7 +315,10 @@ func TestRolesRefuseNamesAndDryRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := granttest.New(t)
 	for _, opt := range []schema.RoleOptions{
-		{}, {Prefix: "a b"}, {Prefix: `x"; drop table y`}, {Prefix: strings.Repeat("x", 55)},
+		{},
+		{Prefix: "a b"},
+		{Prefix: `x"; drop table y`},
+		{Prefix: strings.Repeat("x", 55)},
 		{Prefix: "ok", Logins: []schema.RoleLogin{{Name: "", Role: "view"}}},
 		{Prefix: "ok", Logins: []schema.RoleLogin{{Name: "mara", Role: "admin"}}},
 	} {
