@@ -23,19 +23,24 @@ type DecideRequest struct {
 	OnStep func(PlanStep)
 }
 
-func (r DecideRequest) approval() planDeed {
-	argv := []string{"grant", "approve", strconv.FormatInt(r.Plan.ID, 10)}
-	if r.BreakGlass {
-		return planDeed{"grant approve", r.Plan.ID, append(argv, "--break-glass", r.Reason)}
-	}
-	return planDeed{"grant approve", r.Plan.ID, append(argv, "--reason", r.Reason)}
-}
+// Action returns the decision as an Action, for its command line. The word is approve, reject,
+// pause or cancel.
+func (r DecideRequest) Action(word string) Action { return r.of(word) }
 
 func (r DecideRequest) of(word string) planDeed {
-	return planDeed{
-		"grant " + word, r.Plan.ID,
-		[]string{"grant", word, strconv.FormatInt(r.Plan.ID, 10), "--reason", r.Reason},
+	argv := []string{"grant", word, strconv.FormatInt(r.Plan.ID, 10)}
+	if r.BreakGlass && word == "approve" {
+		argv = append(argv, "--break-glass", r.Reason)
+	} else {
+		argv = append(argv, "--reason", r.Reason)
 	}
+	if r.Plan.Version != 0 {
+		argv = append(argv, "--if-version", strconv.FormatInt(r.Plan.Version, 10))
+	}
+	if r.Plan.Hash != "" {
+		argv = append(argv, "--hash", r.Plan.Hash)
+	}
+	return planDeed{"grant " + word, r.Plan.ID, argv}
 }
 
 // ApprovePlan approves a plan: its rows as they are now, for as long as the policy says. The
@@ -46,7 +51,7 @@ func (r DecideRequest) of(word string) planDeed {
 // was seen, needs no approval, or was rejected), a *PlanDeniedError (one's own plan), a
 // *PlanTamperedError or a *grant.Rejection. All but the first and the last are logged.
 func (o *Operator) ApprovePlan(ctx context.Context, req DecideRequest) (Plan, error) {
-	d := &decision{o: o, req: req, deed: req.approval(), word: "approve"}
+	d := &decision{o: o, req: req, deed: req.of("approve"), word: "approve"}
 	return d.run(ctx)
 }
 

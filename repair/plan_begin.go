@@ -205,20 +205,25 @@ func (w *planWork) arguments() map[string]string {
 	return args
 }
 
-// deed is this run as an Action.
-func (w *planWork) deed() planDeed {
-	argv := []string{"grant", "apply", strconv.FormatInt(w.run.Plan.ID, 10)}
-	if w.run.Rate > 0 {
-		argv = append(argv, "--rate", strconv.FormatFloat(w.run.Rate, 'g', -1, 64))
+// Action returns the run as an Action, for its command line.
+func (r PlanRun) Action() Action { return r.deed() }
+
+func (r PlanRun) deed() planDeed {
+	argv := []string{"grant", "apply", strconv.FormatInt(r.Plan.ID, 10)}
+	if r.Rate > 0 {
+		argv = append(argv, "--rate", strconv.FormatFloat(r.Rate, 'g', -1, 64))
 	}
-	if w.run.MaxErrors > 0 {
-		argv = append(argv, "--max-errors", strconv.FormatInt(w.run.MaxErrors, 10))
+	if r.MaxErrors > 0 {
+		argv = append(argv, "--max-errors", strconv.FormatInt(r.MaxErrors, 10))
 	}
-	if w.run.AcceptDrift {
+	if r.AcceptDrift {
 		argv = append(argv, "--accept-drift")
 	}
-	return planDeed{"grant apply", w.run.Plan.ID, argv}
+	return planDeed{"grant apply", r.Plan.ID, argv}
 }
+
+// deed is this run as an Action.
+func (w *planWork) deed() planDeed { return w.run.deed() }
 
 // hashes remembers the hash of every part, and compares all of them with the plan's: what a part
 // holds when it is claimed is compared with what was approved, whatever the database says then.

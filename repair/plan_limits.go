@@ -25,8 +25,10 @@ func (l PlanLimits) String() string {
 		name string
 		max  int64
 	}{
-		{limitAmount, l.Amount}, {limitPlayerDay, l.PlayerDay},
-		{limitRows, l.Rows}, {limitTotal, l.Total},
+		{limitAmount, l.Amount},
+		{limitPlayerDay, l.PlayerDay},
+		{limitRows, l.Rows},
+		{limitTotal, l.Total},
 	} {
 		if one.max > 0 {
 			words = append(words, fmt.Sprintf("%s %d", one.name, one.max))

@@ -252,7 +252,7 @@ func (m *planMaking) log(ctx context.Context, tx pgx.Tx) error {
 		outcome = "planned: awaits approval, over a limit: " + overWords(m.plan.Over)
 	}
 	_, err := m.o.log(ctx, tx, entry{
-		action: planDeed{"grant plan", m.id, m.argv()}, phase: phaseResult,
+		action: m.req.deed(m.id, m.path()), phase: phaseResult,
 		arguments: map[string]string{
 			"file": m.file.Name(), "campaign": m.req.Campaign,
 			"version": strconv.Itoa(max(m.req.Version, 1)),
@@ -266,18 +266,33 @@ func (m *planMaking) log(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-func (m *planMaking) argv() []string {
+// Action returns the making of a plan as an Action, for its command line. The path is that of the
+// file, or "-".
+func (r PlanRequest) Action(path string) Action { return r.deed(0, path) }
+
+func (r PlanRequest) deed(id int64, path string) planDeed {
 	argv := []string{"grant", "plan"}
-	if m.req.Campaign != "" {
-		argv = append(argv, "--campaign", m.req.Campaign)
+	if r.Campaign != "" {
+		argv = append(argv, "--campaign", r.Campaign)
 	}
-	if m.req.Version > 1 {
-		argv = append(argv, "--version", strconv.Itoa(m.req.Version))
+	if r.Version > 1 {
+		argv = append(argv, "--version", strconv.Itoa(r.Version))
 	}
-	if m.req.SkipInvalid {
+	if r.SkipInvalid {
 		argv = append(argv, "--skip-invalid")
 	}
-	return append(argv, "--reason", m.req.Reason, "--", m.file.Name())
+	if r.DryRun {
+		argv = append(argv, "--dry-run")
+	}
+	return planDeed{"grant plan", id, append(argv, "--reason", r.Reason, "--", path)}
+}
+
+// path is the file as the command names it.
+func (m *planMaking) path() string {
+	if m.file.Piped() {
+		return "-"
+	}
+	return m.file.Name()
 }
 
 type planArgs struct {

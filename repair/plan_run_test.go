@@ -254,8 +254,10 @@ func TestPlanStopsWhenTheEngineIsGone(t *testing.T) {
 			results, err := b.engine.GrantMany(t.Context(), requests)
 			return results, err, true
 		}
-		return nil, &grant.BackendError{Backend: grant.PostgreSQL, Op: "grant",
-			Err: errors.New("gone")}, true
+		return nil, &grant.BackendError{
+			Backend: grant.PostgreSQL, Op: "grant",
+			Err: errors.New("gone"),
+		}, true
 	}
 	report, err := b.operator.ApplyPlan(t.Context(), gone, repair.PlanRun{
 		Plan: repair.PlanRef{ID: plan.ID}, Workers: 1,

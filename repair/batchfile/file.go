@@ -44,6 +44,7 @@ const (
 // File is an open file of grants. Its methods are not for concurrent use.
 type File struct {
 	name   string
+	piped  bool
 	opt    Options
 	src    *os.File
 	size   int64
@@ -85,7 +86,7 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 
 func (f *File) openSource(ctx context.Context, path string) error {
 	if path == "-" {
-		f.name = "standard input"
+		f.name, f.piped = "standard input", true
 		if f.opt.Stdin == nil {
 			return errors.New("batchfile: Options.Stdin is needed to read standard input")
 		}
@@ -150,6 +151,9 @@ func (f *File) Close() error {
 	}
 	return f.src.Close()
 }
+
+// Piped reports whether the rows came from the standard input.
+func (f *File) Piped() bool { return f.piped }
 
 // Name is what the file is called in messages: its path, or "standard input".
 func (f *File) Name() string { return f.name }

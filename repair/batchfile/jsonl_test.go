@@ -16,7 +16,9 @@ import (
 )
 
 // readAll returns every row of a text as one line each, or why the file is refused.
-func readAll(ctx context.Context, t testing.TB, name, text string) ([]string, *batchfile.Check, error) {
+func readAll(
+	ctx context.Context, t testing.TB, name, text string,
+) ([]string, *batchfile.Check, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -99,9 +101,10 @@ func TestJSONLinesGrantWhatCSVGrants(t *testing.T) {
 // B36, B38, B40 hold for JSON lines too: what is ambiguous is refused with its line.
 func TestJSONLinesRefuseWhatIsAmbiguous(t *testing.T) {
 	t.Parallel()
+	const changed = "player_id is a number whose digits programs may change"
 	for object, says := range map[string]string{
-		`"player_id":76561198308210211`:          "player_id is a number whose digits programs may change",
-		`"player_id":7.65612E+16`:                "player_id is a number whose digits programs may change",
+		`"player_id":76561198308210211`:          changed,
+		`"player_id":7.65612E+16`:                changed,
 		`"player_id":"7.65612E+16"`:              "player_id is a number in scientific notation",
 		`"player_id":"p\u200b1"`:                 "player_id contains U+200B",
 		`"player_id":"p\u00001"`:                 "player_id contains U+0000",
