@@ -171,10 +171,10 @@ func (d *decision) noBreakGlass(ctx context.Context) error {
 // in between, so that nothing was written.
 func (d *decision) decide(ctx context.Context, tx pgx.Tx) (changed bool, err error) {
 	held, err := lockPlan(ctx, tx, d.plan.ID)
-	if err != nil || held == nil {
-		return held == nil, err
+	if err != nil {
+		return false, err
 	}
-	if held.Version != d.plan.Version {
+	if held == nil || held.Version != d.plan.Version {
 		return true, nil
 	}
 	after := map[string]string{}

@@ -47,7 +47,11 @@ func (a *app) grantStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printPlan(plan, &plan.Preview, false, &counts)
+			preview := &plan.Preview
+			if !plan.StartedAt.IsZero() {
+				preview = nil // the counts tell more by now
+			}
+			return a.printPlan(plan, preview, false, &counts)
 		},
 	}
 }
