@@ -34,4 +34,17 @@
 // When the lock is already gone, its token is burned all the same, provided that Redis or
 // PostgreSQL shows that it was issued: a worker that merely paused may still try to write. A token
 // that nothing shows was issued is not burned, because a mistyped one could refuse live holders.
+//
+// # Taking postings back
+//
+// A selection is read once and frozen: which postings, which part of each, how much. It is run
+// through the grant engine, under the lease and the fence of each player, and the database function
+// that posts the reversals writes the row of the log in the same transaction. A part of a posting is
+// taken back at most once, so a run that was cut off is simply run again.
+//
+// # Counters and fences
+//
+// Counters live in Redis and are only ever raised, each only if it is as it was seen: an intent row
+// before, a result row after. Fences live in PostgreSQL; raising them to the counters after a
+// failover that lost rows voids every lease that is held, in one transaction with its row.
 package repair
