@@ -16,7 +16,8 @@ type key struct {
 // keys lists all settings of a context, in the order of the documentation.
 func keys() []key {
 	return slices.Concat(contextKeys(), postgresKeys(), redisKeys(), otherKeys(), approvalKeys(),
-		playersKeys(), outboxKeys(), brokerKeys())
+		playersKeys(), outboxKeys(), outboxHTTPKeys(),
+		outboxStreamKeys(), outboxKafkaKeys())
 }
 
 func contextKeys() []key {

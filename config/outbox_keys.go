@@ -46,6 +46,11 @@ func outboxKeys() []key {
 			"outbox.poll_max", "1s", "longest time between two looks at the outbox",
 			func(c *Context) any { return &c.Outbox.PollMax },
 		},
+	}
+}
+
+func outboxHTTPKeys() []key {
+	return []key{
 		{
 			"outbox_http.url", "", "address of the item server",
 			func(c *Context) any { return &c.Outbox.HTTP.URL },
@@ -77,7 +82,7 @@ func outboxKeys() []key {
 	}
 }
 
-func brokerKeys() []key {
+func outboxStreamKeys() []key {
 	return []key{
 		{
 			"outbox_stream.key", "rewards", "the Redis stream to append to",
@@ -131,6 +136,11 @@ func brokerKeys() []key {
 			"outbox_stream.replicas", "0", "wait until so many replicas have the message",
 			func(c *Context) any { return &c.Outbox.Stream.Replicas },
 		},
+	}
+}
+
+func outboxKafkaKeys() []key {
+	return []key{
 		{
 			"outbox_kafka.brokers", "", "HOST:PORT of some brokers",
 			func(c *Context) any { return &c.Outbox.Kafka.Brokers },

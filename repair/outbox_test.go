@@ -180,13 +180,15 @@ func TestOutboxRequestProblems(t *testing.T) {
 		t.Errorf("no such row: %v", err)
 	}
 	for name, change := range map[string]func(*repair.OutboxRequest){
-		"no reason":        func(r *repair.OutboxRequest) { r.Reason = "" },
-		"no state":         func(r *repair.OutboxRequest) { r.LedgerID = 0 },
-		"unknown state":    func(r *repair.OutboxRequest) { r.State = "lost" },
-		"park delivered":   func(r *repair.OutboxRequest) { r.Deed, r.State = "park", "delivered" },
-		"unknown deed":     func(r *repair.OutboxRequest) { r.Deed = "delete" },
-		"negative id":      func(r *repair.OutboxRequest) { r.LedgerID = -1 },
-		"negative number":  func(r *repair.OutboxRequest) { r.LedgerID, r.Filter.State, r.Expect = 0, "dead", -1 },
+		"no reason":      func(r *repair.OutboxRequest) { r.Reason = "" },
+		"no state":       func(r *repair.OutboxRequest) { r.LedgerID = 0 },
+		"unknown state":  func(r *repair.OutboxRequest) { r.State = "lost" },
+		"park delivered": func(r *repair.OutboxRequest) { r.Deed, r.State = "park", "delivered" },
+		"unknown deed":   func(r *repair.OutboxRequest) { r.Deed = "delete" },
+		"negative id":    func(r *repair.OutboxRequest) { r.LedgerID = -1 },
+		"negative number": func(r *repair.OutboxRequest) {
+			r.LedgerID, r.Filter.State, r.Expect = 0, "dead", -1
+		},
 		"claimed by state": func(r *repair.OutboxRequest) { r.State = "claimed" },
 	} {
 		r := requeue(1)
