@@ -369,4 +369,3 @@ func TestHandoverTellsTheDeeds(t *testing.T) {
 	c.See("# Handover local, 2026-11-30 14:02, mlee")
 	c.See("lease release: released: reward:player-42")
 }
-

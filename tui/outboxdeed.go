@@ -72,7 +72,7 @@ func deliverySeen(d *desk, word repair.OutboxDeed, row inspect.OutboxRow) Observ
 	}
 	o.Effects = []string{
 		d.tr("it is not sent until somebody requeues it"),
-		d.tr("later deliveries to the same player go on without it"),
+		d.tr("whether later deliveries to the player wait for it is the relay's policy"),
 	}
 	if row.State == "delivered" || row.State == "parked" {
 		o.Block = d.tr("it is %s already", row.State)

@@ -49,18 +49,12 @@ func askPlan(l *planList, word planDecision) tea.Cmd {
 	return openDeed(l.d, newPlanDeed(l.d, word, p, nil), saw)
 }
 
-// planCLI is the command that decides the same about a plan, as it was seen.
-func planCLI(word planDecision, p repair.Plan, reason string) []string {
-	id := idText(p.ID)
-	const hashShown = 12
-	hash := p.Hash[:min(len(p.Hash), hashShown)]
+// planAction is a decision about a plan as it was seen, as repair knows it.
+func planAction(word planDecision, p repair.Plan, reason string) repair.Action {
 	if word == planApply {
-		return []string{"rewardctl", "grant", "apply", id}
+		return repair.PlanRun{Plan: p.Ref()}.Action()
 	}
-	return []string{
-		"rewardctl", "grant", string(word), id, "--reason", reason, "--if-version", idText(p.Version),
-		"--hash", hash,
-	}
+	return repair.DecideRequest{Plan: p.Ref(), Reason: reason}.Action(string(word))
 }
 
 // newPlanDeed makes the deed of a decision about a plan as it was seen. preview is the one that
@@ -68,7 +62,7 @@ func planCLI(word planDecision, p repair.Plan, reason string) []string {
 func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.PlanPreview) deed {
 	a := deed{
 		word: "grant " + string(word), target: p.Name(), verb: string(word),
-		cli: func(reason string) []string { return planCLI(word, p, reason) },
+		cli: func(reason string) []string { return planAction(word, p, reason).CLI() },
 		observe: func(ctx context.Context) (Observed, error) {
 			now, fresh, err := d.opts.Plans.PreviewPlan(ctx, p.ID)
 			if err != nil {
@@ -83,7 +77,7 @@ func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.Plan
 				Plan: p.Ref(), Reason: reason, Seen: preview,
 			})
 			if err != nil {
-				return planFailure(d, planLine{word, p, reason}, err)
+				return planFailure(d, planAction(word, p, reason), err)
 			}
 			return Answer{Kind: AnswerDone, Title: d.tr("%s is now %s", got.Name(), got.State)}
 		},
@@ -96,22 +90,6 @@ func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.Plan
 	}
 	return a
 }
-
-// planLine is a decision as an action, for what is said about its failure.
-type planLine struct {
-	word   planDecision
-	plan   repair.Plan
-	reason string
-}
-
-// Word names the deed.
-func (l planLine) Word() string { return "grant " + string(l.word) }
-
-// Target is the plan.
-func (l planLine) Target() string { return l.plan.Name() }
-
-// CLI is the same as a command.
-func (l planLine) CLI() []string { return planCLI(l.word, l.plan, l.reason) }
 
 // planSeen is a plan as it stands beside what it would do now.
 func planSeen(d *desk, word planDecision, p repair.Plan, now repair.PlanPreview) Observed {
@@ -181,7 +159,7 @@ func runPlan(ctx context.Context, d *desk, p repair.Plan, seen *repair.PlanPrevi
 		lines = append(lines, report.GoOn)
 	}
 	if err != nil {
-		a := planFailure(d, planLine{planApply, p, p.Reason}, err)
+		a := planFailure(d, planAction(planApply, p, ""), err)
 		a.Lines = append(a.Lines, lines...)
 		return a
 	}

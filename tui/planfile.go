@@ -80,15 +80,9 @@ func (f *planForm) ask() PlanAsk {
 
 // CLI is the command that plans the same file.
 func (a PlanAsk) CLI() []string {
-	argv := []string{"rewardctl", "grant", "plan", a.Path}
-	if a.Campaign != "" {
-		argv = append(argv, "--campaign", a.Campaign)
-	}
-	argv = append(argv, "--reason", a.Reason)
-	if a.SkipInvalid {
-		argv = append(argv, "--skip-invalid")
-	}
-	return argv
+	return repair.PlanRequest{
+		Campaign: a.Campaign, Version: 1, Reason: a.Reason, SkipInvalid: a.SkipInvalid,
+	}.Action(a.Path).CLI()
 }
 
 // Body draws the form.

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rewardctl/repair"
+	"rewardctl/tui"
+)
+
+// What the console shows for its deeds on deliveries means the same deed again when it is typed.
+func TestOutboxCommandLineMeansTheSameDeed(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp("table")
+	rapid.Check(t, func(t *rapid.T) {
+		want := repair.OutboxRequest{
+			Deed: rapid.SampledFrom([]repair.OutboxDeed{
+				repair.OutboxRequeue, repair.OutboxPark,
+			}).Draw(t, "deed"),
+			Attempts: -1, Reason: odd().Draw(t, "reason"), DryRun: rapid.Bool().Draw(t, "dry"),
+		}
+		if rapid.Bool().Draw(t, "one") {
+			want.LedgerID = rapid.Int64Range(1, 1<<62).Draw(t, "row")
+			want.State, want.Attempts = "dead", rapid.IntRange(0, 99).Draw(t, "attempts")
+		} else {
+			want.Filter = repair.OutboxFilter{State: "dead", Player: odd().Draw(t, "player")}
+			if !want.DryRun {
+				want.Expect = rapid.Int64Range(1, 1<<40).Draw(t, "expect")
+			}
+		}
+		cmd, args := parse(t, want.CLI())
+		attempts, expect := -1, int64(0)
+		if f := cmd.Flags().Lookup("attempts"); f.Changed {
+			attempts = want.Attempts
+		}
+		if f := cmd.Flags().Lookup("expect"); f.Changed {
+			expect = want.Expect
+		}
+		f := outboxFlags{
+			all: flag(cmd, "all") == "true", dryRun: flag(cmd, "dry-run") == "true",
+			state: flag(cmd, "state"), player: flag(cmd, "player"), kind: flag(cmd, "kind"),
+			text: flag(cmd, "error"), reason: flag(cmd, "reason"), attempts: attempts, expect: expect,
+		}
+		got, err := a.outboxRequest(cmd, want.Deed, f, args)
+		if err != nil || got != want || cmd.CommandPath() != "rewardctl "+want.Word() {
+			t.Fatalf("%q means %+v (%v), want %+v", want.CLI(), got, err, want)
+		}
+	})
+}
+
+func TestConsoleAsksAsCommandsDo(t *testing.T) {
+	t.Parallel()
+	for _, ask := range []tui.AuditAsk{
+		{},
+		{SinceLast: true},
+		{Checks: []string{"schema"}},
+		{Checks: []string{"duplicate-key", "balance"}},
+	} {
+		cmd, args := parse(t, ask.CLI())
+		if cmd.CommandPath() != "rewardctl audit run" ||
+			strings.Join(args, " ") != strings.Join(ask.Checks, " ") ||
+			(flag(cmd, "all") == "true") != (len(ask.Checks) == 0) ||
+			(flag(cmd, "since-last") == "true") != ask.SinceLast {
+			t.Errorf("%q", ask.CLI())
+		}
+	}
+	plan := tui.PlanAsk{Path: "-odd file.csv", Campaign: "c", Reason: "it's late", SkipInvalid: true}
+	cmd, args := parse(t, plan.CLI())
+	if args[0] != plan.Path || flag(cmd, "campaign") != "c" || flag(cmd, "reason") != plan.Reason ||
+		flag(cmd, "skip-invalid") != "true" {
+		t.Errorf("%q", plan.CLI())
+	}
+}
+
+// Every command that the console runs by itself is there, and only reads.
+func TestConsoleRunsReadingCommandsOnly(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp("table")
+	root := a.rootCommand()
+	for path := range readingCommands() {
+		cmd, rest, err := root.Find(strings.Fields(path)[1:])
+		if err != nil || len(rest) > 0 {
+			t.Errorf("there is no command %q", path)
+			continue
+		}
+		for _, name := range []string{"reason", "confirm", "dry-run"} {
+			if cmd.Flags().Lookup(name) != nil {
+				t.Errorf("%s has --%s: it changes something", path, name)
+			}
+		}
+	}
+}
