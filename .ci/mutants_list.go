@@ -154,6 +154,20 @@ func answerMutants() []mutant {
 func edgeMutants() []mutant {
 	return []mutant{
 		{
+			"the relay marks before it sends", []edit{{
+				"grant/outbox/handle.go", "\tr.opts.OnStep(StepSend, []int64{res.row.id})\n",
+				"\t_, _ = r.pool.Exec(ctx, \"update reward_outbox set state = 'delivered', \"+\n" +
+					"\t\t\"delivered_at = now() where ledger_id = $1\", res.row.id)\n" +
+					"\tr.opts.OnStep(StepSend, []int64{res.row.id})\n",
+			}}, "./grant/outbox", "TestRelayKilledAtEachStep",
+		},
+		{
+			"a mark does not look at its claim", []edit{{
+				"grant/outbox/sql/mark.sql", "and h.claim_id = r.claim_id and h.state = 'claimed'",
+				"",
+			}}, "./grant/outbox", "TestLateMarkChangesNothing",
+		},
+		{
 			"a burn raises the fence to the next token", []edit{{
 				"repair/sql/fence_burn.sql", "(@resource::text, @token::bigint,",
 				"(@resource::text, @token::bigint + 1,",
