@@ -135,7 +135,7 @@ func TestCommandTree(t *testing.T) {
 		"explain":        "",
 		"token list":     "",
 		"drill list":     "",
-		"drill run":      "ttl pause defence",
+		"drill run":      "ttl pause defence workers rounds seed report",
 		"doctor":         "",
 		"migrate up":     "dry-run confirm",
 		"migrate status": "",

@@ -28,7 +28,7 @@ func (a *app) runDrills(ctx context.Context, name string, f drillFlags) error {
 		if i > 0 && a.output == string(formatTable) {
 			a.gap()
 		}
-		opt := servers.options(one, f)
+		opt := servers.with(f.options(one))
 		if f.defence != "" {
 			return a.runOnce(ctx, opt, report)
 		}
@@ -64,14 +64,22 @@ func (f drillFlags) names(name string) ([]string, error) {
 					"--%s does not go with all drills: not all of them know it", flag)
 			}
 		}
+		for _, one := range drillNames() {
+			if err := f.options(one).Check(); err != nil {
+				return nil, err
+			}
+		}
 		return drillNames(), nil
 	}
-	about, err := drill.Find(name)
-	if err != nil {
-		return nil, err
+	return []string{name}, f.options(name).Check()
+}
+
+// options are what the flags say about one drill.
+func (f drillFlags) options(name string) drill.Options {
+	return drill.Options{
+		Name: name, Defence: drill.Defence(f.defence), TTL: f.ttl, Pause: f.pause, Seed: f.seed,
+		Workers: f.workers, Rounds: f.rounds,
 	}
-	_, err = about.Parse(f.defence)
-	return []string{name}, err
 }
 
 // runOnce plays a drill with one of its defences.

@@ -113,11 +113,10 @@ func (w *wiring) drillOptions(ctx context.Context, globals []string) (drill.Opti
 	}, nil
 }
 
-// options are those of one drill. All drills of a command have the same seed.
-func (s *drillServers) options(name string, f drillFlags) drill.Options {
-	opt := s.base
-	opt.Name, opt.Defence, opt.TTL, opt.Pause = name, drill.Defence(f.defence), f.ttl, f.pause
-	opt.Workers, opt.Rounds, opt.Seed = f.workers, f.rounds, f.seed
+// with gives a drill its servers.
+func (s *drillServers) with(opt drill.Options) drill.Options {
+	opt.Pool, opt.Redis, opt.RestartRedis = s.base.Pool, s.base.Redis, s.base.RestartRedis
+	opt.Spawn, opt.Now, opt.NewID = s.base.Spawn, s.base.Now, s.base.NewID
 	return opt
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rewardctl/grant"
+	"rewardctl/grant/lease"
 )
 
 // Defence says what stands between a failure and its damage. Each drill has defences of its own:
@@ -163,6 +164,9 @@ type Options struct {
 // server could not be used, and the context's error when it was stopped.
 func Run(ctx context.Context, opt Options) (Report, error) {
 	one, err := opt.complete()
+	if err == nil {
+		err = opt.wired(one.Description)
+	}
 	if err != nil {
 		return Report{}, err
 	}
@@ -204,16 +208,29 @@ func ProveWith(
 // overPause is how far a default pause passes the TTL at least; the seed adds up to as much again.
 const overPause = 50 * time.Millisecond
 
+// Check refuses options that make no drill, before there are servers to play on: Pool, Redis, Spawn
+// and NewID are not looked at. The error is a *grant.Rejection.
+func (o Options) Check() error {
+	_, err := o.complete()
+	return err
+}
+
+// wired refuses options with which nothing can be played.
+func (o *Options) wired(d Description) error {
+	if o.Pool == nil || o.Redis == nil || o.NewID == nil {
+		return fmt.Errorf("drill %s: Options.Pool, Redis and NewID are required", d.Name)
+	}
+	if d.Processes && o.Spawn == nil {
+		return fmt.Errorf("drill %s: Options.Spawn is required", d.Name)
+	}
+	return nil
+}
+
+// complete checks the options and fills in what is left out.
 func (o *Options) complete() (script, error) {
 	one, err := find(o.Name)
 	if err != nil {
 		return one, err
-	}
-	if o.Pool == nil || o.Redis == nil || o.NewID == nil {
-		return one, fmt.Errorf("drill %s: Options.Pool, Redis and NewID are required", o.Name)
-	}
-	if one.Processes && o.Spawn == nil {
-		return one, fmt.Errorf("drill %s: Options.Spawn is required", o.Name)
 	}
 	if o.Defence, err = one.Parse(string(o.Defence)); err != nil {
 		return one, err
@@ -223,6 +240,12 @@ func (o *Options) complete() (script, error) {
 	}
 	if o.TTL == 0 {
 		o.TTL = one.TTL
+	}
+	if o.TTL < lease.TTLMin {
+		return one, &grant.Rejection{
+			Field: "ttl", Value: o.TTL.String(), Problem: "is too short for a lease",
+			WayOut: "give " + lease.TTLMin.String() + " or more",
+		}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

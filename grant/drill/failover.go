@@ -71,8 +71,8 @@ func playSameToken(ctx context.Context, st *stage) error {
 	if err != nil {
 		return redisError("roll back to the replica", err)
 	}
-	st.note("The failover is emulated: lock and counter of the drill were put back to what a replica " +
-		"that lags has. The server itself went on.")
+	st.note("The failover is emulated: lock and counter of the drill were put back to what a " +
+		"replica that lags has. The server itself went on.")
 	b, err := st.takeFrom(ctx, long, "worker-b", r)
 	if err != nil {
 		return err

@@ -106,8 +106,7 @@ func (st *stage) acquiresNaively(ctx context.Context, c cable, r reward) error {
 	if got {
 		return notPlayed("the first SET NX had not been carried out")
 	}
-	return st.row(ctx, "SET NX again: the key is there. Takes it for another's, leaves the reward to it",
-		"")
+	return st.row(ctx, "SET NX again: the key is there. Takes it for another's and pays nothing", "")
 }
 
 // playLostCommit: PostgreSQL has committed, and the worker does not hear of it.

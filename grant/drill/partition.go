@@ -179,7 +179,8 @@ func playCutFromPostgres(ctx context.Context, st *stage) error {
 	}
 	held.Until = st.opt.Now().Add(max(st.opt.TTL, patience))
 	underWay := a.sendCut(ctx, r, held)
-	if err := st.row(ctx, "takes the lease and sends its payment; the network is cut", ""); err != nil {
+	err = st.row(ctx, "takes the lease and sends its payment; the network is cut", "")
+	if err != nil {
 		return err
 	}
 	b, err := st.takeOver(ctx, "worker-b", r)

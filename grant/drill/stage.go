@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +39,7 @@ type stage struct {
 	watched string
 
 	mu        sync.Mutex // guards what follows, and the timeline
+	events    []string   // that are due
 	resources []string   // whose keys are removed
 	keys      []string   // further keys to remove
 	children  []*process
@@ -128,6 +130,7 @@ func (st *stage) due(ctx context.Context, word string) (reward, error) {
 	if st.report.PlayerID == "" {
 		st.report.PlayerID, st.report.EventID, st.report.Expected = r.player, r.event, expected
 	}
+	st.events = append(st.events, r.event)
 	st.watch(r.resource)
 	return r, nil
 }
@@ -161,9 +164,11 @@ func (st *stage) over(d time.Duration) time.Duration {
 	return d + overPause + time.Duration(st.random.Int64N(int64(overPause)))
 }
 
-// note adds a sentence to the report.
+// note adds a sentence to the report, once.
 func (st *stage) note(format string, args ...any) {
-	st.report.Notes = append(st.report.Notes, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(st.report.Notes, text) {
+		st.report.Notes = append(st.report.Notes, text)
+	}
 }
 
 // wait lets time pass.

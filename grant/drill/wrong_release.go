@@ -54,7 +54,8 @@ func playWrongRelease(ctx context.Context, st *stage) error {
 	case err != nil:
 		return err
 	case c != nil: // beside B
-		err = st.says(ctx, "worker-c", fmt.Sprintf("finds no lock and takes the lease: token %d", c.Token))
+		text := fmt.Sprintf("finds no lock and takes the lease: token %d", c.Token)
+		err = st.says(ctx, "worker-c", text)
 		if err == nil {
 			_, err = st.looks(ctx, "worker-c", r)
 		}

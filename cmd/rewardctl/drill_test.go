@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"rewardctl/grant/drill"
+)
+
+// Ctrl-C in the middle of a drill ends it at once, and neither servers nor files stay.
+func TestCtrlCStopsDrill(t *testing.T) {
+	t.Parallel()
+	c := newChild(t)
+	temp := shortTemp(t)
+	if err := os.Chmod(temp, 0o777); err != nil { // the account that runs PostgreSQL makes its folder
+		t.Fatal(err)
+	}
+	run := c.command("drill", "run", "kill-after-commit", "--ttl", "1m")
+	run.Env = append(run.Env, "TMPDIR="+temp, "REWARDCTL_CONFIG=")
+	out, err := run.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var messages bytes.Buffer
+	run.Stderr = &messages
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	played := false
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "has paid, nobody knows") {
+			played = true
+			if err := run.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = run.Wait() // the exit code is looked at below
+	if code := run.ProcessState.ExitCode(); !played || code != int(exitInterrupted) {
+		t.Fatalf("played %v, exit %d: %s", played, code, messages.String())
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("the drill left %v behind", left)
+	}
+}
+
+// A report goes into reviews: whatever a drill reports, it is text there and nothing else.
+func TestDrillReportIsHarmless(t *testing.T) {
+	t.Parallel()
+	const hostile = "<img src=x onerror=alert(1)> [a](javascript:b) `c` | d\n# e\x1b[31m @f https://g.h"
+	row := drill.Row{WorkerA: hostile, Lease: hostile, WorkerB: hostile}
+	report := drill.Report{
+		Name: hostile, Plays: hostile, Defence: drill.Defence(hostile), Timeline: []drill.Row{row},
+		Columns: [3]string{hostile, hostile, hostile}, Notes: []string{hostile},
+		Refusals: []drill.Refusal{{Worker: hostile, Line: drill.Fence, Detail: hostile}},
+		Checks:   []drill.Check{{Name: hostile, Want: hostile, Have: hostile}},
+	}
+	path := filepath.Join(t.TempDir(), "out.md")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("old\n"), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := openDrillReport(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.write([]drill.Proof{{Control: report, Defended: report}}, 1); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := regexp.MustCompile(`\\.`).ReplaceAll(text, nil) // without what is escaped
+	for _, bad := range []string{"<img", "](java", "`c", "\n# e", "\x1b", "@f", "https://", "old\n"} {
+		if bytes.Contains(bare, []byte(bad)) {
+			t.Errorf("the report holds %q:\n%s", bad, text)
+		}
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")
+		if strings.HasPrefix(line, "|") && cells != 5 {
+			t.Errorf("a row has %d bars, not 5: %s", cells, line)
+		}
+	}
+}
