@@ -19,6 +19,7 @@ type planPart struct {
 	Tries   int    `db:"tries"`
 	From    string `db:"taken_from"` // whose claim expired; empty for nobody's
 
+	rows    []storedRow
 	decided int // rows with a final answer, also from earlier tries
 	refused int // of these, those that were not granted
 	open    []planRow
@@ -36,6 +37,14 @@ func (w *planWork) claim(ctx context.Context) (*planPart, error) {
 			Claimant string `db:"claimant"`
 			ClaimFor int64  `db:"claim_for"`
 		}{w.plan.ID, w.claimant, w.run.ClaimFor.Milliseconds()}))
+		if err != nil || part == nil {
+			return err
+		}
+		part.rows, err = collect[storedRow](ctx, tx, planRowsSQL, struct {
+			Plan  int64 `db:"plan"`
+			First int64 `db:"first_line"`
+			Last  int64 `db:"last_line"`
+		}{w.plan.ID, part.First, part.Last})
 		return err
 	})
 	return part, err
@@ -47,18 +56,10 @@ type storedRow struct {
 	Outcome *string `db:"outcome"`
 }
 
-// load reads the rows of a part and compares them with what was planned.
-func (w *planWork) load(ctx context.Context, p *planPart) error {
-	rows, err := readRows[storedRow](ctx, w.o, "read rows of the plan", planRowsSQL, struct {
-		Plan  int64 `db:"plan"`
-		First int64 `db:"first_line"`
-		Last  int64 `db:"last_line"`
-	}{w.plan.ID, p.First, p.Last})
-	if err != nil {
-		return err
-	}
-	plain := make([]planRow, len(rows))
-	for i, row := range rows {
+// check compares the rows of a part with what was planned, and tells which are open.
+func (w *planWork) check(ctx context.Context, p *planPart) error {
+	plain := make([]planRow, len(p.rows))
+	for i, row := range p.rows {
 		plain[i] = row.planRow
 		outcome, err := grant.ParseOutcome(value(row.Outcome))
 		switch {

@@ -109,7 +109,7 @@ func (w *planWork) worker(ctx context.Context) error {
 // part grants the rows of a claimed part and writes down what became of them.
 func (w *planWork) part(ctx context.Context, p *planPart) error {
 	w.run.OnStep(PlanStepClaimed)
-	if err := w.load(ctx, p); err != nil {
+	if err := w.check(ctx, p); err != nil {
 		w.giveBack(ctx, p)
 		return err
 	}

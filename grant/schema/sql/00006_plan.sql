@@ -42,7 +42,7 @@ alter table grant_plan_row
     add column problem      text,   -- why the row is refused as it stands
     add column amount_text  text,   -- the amount as it stood in the file, when it is no number
     add column detail       text;   -- one sentence about the outcome
-alter table grant_plan_row set (fillfactor = 60);
+alter table grant_plan_row set (fillfactor = 45);
 
 -- The unit that a process claims, and that the hash is built from.
 create table grant_plan_chunk (
