@@ -12,8 +12,8 @@ import (
 // events are the lines of a run with one good test, one bad one, one that was skipped, a package
 // that does not build and a package that falls over.
 const events = `{"Action":"output","Package":"a","Test":"TestGood","Output":"good words\n"}
-{"Action":"output","Package":"a","Test":"TestGood","Output":"x scoreboard: kills=2 redis_ms=7 seed=5\n"}
-{"Action":"output","Package":"a","Test":"TestGood","Output":"x scoreboard: kills=1 redis_ms=4 odd=x\n"}
+{"Action":"output","Package":"a","Test":"TestB","Output":"scoreboard: kills=2 redis_ms=7 seed=5\n"}
+{"Action":"output","Package":"a","Test":"TestB","Output":"scoreboard: kills=1 redis_ms=4 odd=x\n"}
 {"Action":"pass","Package":"a","Test":"TestGood","Elapsed":0.1}
 {"Action":"output","Package":"a","Test":"TestBad","Output":"bad words\n"}
 {"Action":"fail","Package":"a","Test":"TestBad","Elapsed":20.5}
