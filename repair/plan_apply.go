@@ -25,7 +25,7 @@ type PlanRun struct {
 	// 0 means never.
 	MaxErrors int64
 
-	// Workers is how many parts of the plan this process has in hand at once, 2 by default:
+	// Workers is how many parts of the plan this process has in hand at once, 3 by default:
 	// while one is granted, another is claimed or written down.
 	Workers int
 	// ClaimFor is how long a part stays claimed without renewal, 15 s by default: what a process
@@ -68,7 +68,7 @@ const (
 )
 
 const (
-	planWorkers   = 2
+	planWorkers   = 3
 	planClaimFor  = 15 * time.Second
 	planHeldTries = 12
 	planHeldPause = 100 * time.Millisecond // after the first try; doubles with each
