@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -38,6 +39,15 @@ func (m Message) Key() string { return MessageKey(m.PlayerID, m.EventID) }
 // MessageKey returns the key of a player's event.
 func MessageKey(player, event string) string {
 	return url.PathEscape(player) + "/" + url.PathEscape(event)
+}
+
+// ParseMessageKey is the inverse of MessageKey; ok is false for a text that is no such key.
+func ParseMessageKey(key string) (player, event string, ok bool) {
+	left, right, ok := strings.Cut(key, "/")
+	player, bad := url.PathUnescape(left)
+	event, worse := url.PathUnescape(right)
+	ok = ok && bad == nil && worse == nil && player != "" && event != ""
+	return player, event, ok && MessageKey(player, event) == key
 }
 
 // Type returns MessageGranted or MessageReversed.

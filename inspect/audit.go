@@ -65,8 +65,9 @@ func AuditChecks() []AuditCheck {
 				"fence, and each belongs to one owner", "reward_ledger, reward_fence",
 		},
 		{
-			checkOutbox, "each posting is queued for delivery exactly once, and is delivered in time",
-			"reward_ledger, reward_outbox",
+			checkOutbox, "each posting is queued for delivery exactly once, and is delivered in " +
+				"time; with --receiver: the receiver has what was delivered, and nothing else",
+			"reward_ledger, reward_outbox, the receiver",
 		},
 		{
 			checkBalance, "a balance is the sum of the postings of its player and kind, and not " +
@@ -135,6 +136,8 @@ type AuditPlan struct {
 	StuckAfter time.Duration
 	// Ledgers are the studio's own tables that foreign-ledger checks.
 	Ledgers []LedgerTable
+	// Receiver has the outbox check ask the receiver what it has.
+	Receiver ReceiverPlan
 	// FindingsMax bounds the findings that are reported per check; default 10,000. The rest is
 	// only counted.
 	FindingsMax int
@@ -230,6 +233,8 @@ type AuditSink struct {
 	Unit     func(AuditUnit) error
 	Check    func(AuditCheckDone) error
 	Progress func(AuditProgress)
+	// Note hears what a check could not look at, in a sentence.
+	Note func(check, text string) error
 }
 
 // AuditStart is what is known before the first part is read.

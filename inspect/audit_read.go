@@ -88,6 +88,7 @@ type draft struct {
 	events []string    // the event ids of its rows, for near duplicates
 	given  [][]jsonCol // evidence that came with the rows
 	claim  []jsonCol   // the first row that was read for it
+	state  string      // of the delivery, for what the receiver says
 	folded bool        // the player is in lower case, as near duplicates are looked for
 }
 

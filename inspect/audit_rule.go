@@ -20,7 +20,8 @@ type auditRule struct {
 func auditRules() map[string]auditRule {
 	rules := map[string]auditRule{}
 	for _, group := range []map[string]auditRule{
-		eventRules(), claimRules(), fenceRules(), deliveryRules(), balanceRules(),
+		eventRules(), claimRules(), fenceRules(), deliveryRules(), balanceRules(), receiverRules(),
+		contentRules(),
 	} {
 		for word, rule := range group {
 			rules[word] = rule
@@ -221,7 +222,10 @@ func deliveryRules() map[string]auditRule {
 			severity: Serious, table: table, proof: "proof_outbox",
 			sentence: "what is posted reaches the player",
 			what:     fixed("delivery was given up"),
-			remedy:   func(_ ledgerSource, d draft) string { return look(d) },
+			remedy: func(_ ledgerSource, d draft) string {
+				return look(d) + "\nWhen the reason is gone, have it sent again, a dry run first:\n" +
+					requeue(d, "dead", "the receiver is ready for it")
+			},
 		},
 		"late": {
 			severity: Serious, table: table, proof: "proof_late",

@@ -13,7 +13,7 @@ import (
 // Audit carries out a plan and hands what it finds to the sink, as it finds it. Each part is read
 // in a transaction of its own that sees one moment. When ctx ends, the part in hand is given up
 // and everything before it stays valid. It returns an *UnknownCheckError, a *grant.BackendError,
-// the cause of ctx, or the sink's error.
+// *ReceiverError, the cause of ctx, or the sink's error.
 func (r *Reader) Audit(ctx context.Context, plan AuditPlan, sink AuditSink) error {
 	if err := plan.complete(); err != nil {
 		return err
@@ -44,6 +44,7 @@ type auditRun struct {
 	rowsDone  int64 // by units that were read to their end in this run
 	rowsAll   int64 // of all units that are to be read in this run
 	findings  int64
+	asks      *asking // nil: the receiver is not asked
 }
 
 // checkRun is one check of a run, cut into units.
@@ -58,9 +59,11 @@ type unit struct {
 	name   string
 	source ledgerSource
 	rows   int64 // estimated
-	scope  scope
-	before func(context.Context, *unitRun) error // what needs no transaction; may be nil
-	read   readUnit
+	// questions is how many are put to the receiver.
+	questions int64
+	scope     scope
+	before    func(context.Context, *unitRun) error // what needs no transaction; may be nil
+	read      readUnit
 }
 
 // unitRun is a unit that is being read.
@@ -122,6 +125,9 @@ func (a *auditRun) prepare(ctx context.Context) error {
 				continue
 			}
 			a.rowsAll += u.rows
+			if a.asks != nil {
+				a.asks.all += u.questions
+			}
 		}
 	}
 	return unmarked(ctx, tell(a.sink.Start, start))
@@ -215,7 +221,8 @@ func (a *auditRun) runUnit(ctx context.Context, u *unitRun) (int64, error) {
 	a.rowsDone += u.unit.rows
 	u.rows = 0
 	err = tell(a.sink.Unit, AuditUnit{
-		Check: u.check, Unit: u.name, Mark: mark, Rows: u.unit.rows, Findings: u.findings,
+		Check: u.check, Unit: u.name, Mark: mark, Rows: u.unit.rows + u.questions,
+		Findings: u.findings,
 	})
 	a.progress(u)
 	return mark, unmarked(ctx, err)
@@ -256,6 +263,14 @@ func tell[T any](f func(T) error, value T) error {
 	return nil
 }
 
+// tellNote tells the sink what a check could not look at.
+func tellNote(sink AuditSink, check, text string) error {
+	if sink.Note == nil {
+		return nil
+	}
+	return tell(func(text string) error { return sink.Note(check, text) }, text)
+}
+
 // tellEvery is how many rows are streamed between two reports of progress.
 const tellEvery = 50_000
 
@@ -273,6 +288,10 @@ func (a *auditRun) progress(u *unitRun) {
 	if a.sink.Progress == nil {
 		return
 	}
+	if u.questions > 0 && a.asks.asked > 0 {
+		a.progressAsking(u)
+		return
+	}
 	p := AuditProgress{
 		Check: u.check, Unit: u.name, UnitsDone: a.unitsDone, Units: a.units,
 		Rows: a.rowsDone + min(u.rows, u.unit.rows), Elapsed: a.reader.opts.Now().Sub(a.began),
@@ -284,7 +303,20 @@ func (a *auditRun) progress(u *unitRun) {
 	if p.Rate > 0 && a.rowsAll > p.Rows {
 		p.Left = time.Duration(float64(a.rowsAll-p.Rows) / p.Rate * float64(time.Second))
 	}
+	if a.asks != nil && p.Rate > 0 {
+		p.Left += a.asks.left()
+	}
 	a.sink.Progress(p)
+}
+
+// progressAsking reports how far the questions to the receiver are: they take far longer than
+// rows that are read.
+func (a *auditRun) progressAsking(u *unitRun) {
+	a.sink.Progress(AuditProgress{
+		Check: u.check, Unit: u.name, UnitsDone: a.unitsDone, Units: a.units, Rows: a.asks.asked,
+		Elapsed: a.reader.opts.Now().Sub(a.began), Findings: a.findings, Rate: a.asks.rate(),
+		Left: a.asks.left(),
+	})
 }
 
 // tableRows estimates the rows of a table; 0 when there is none.
@@ -345,8 +377,9 @@ func (a *auditRun) cut(
 	case checkFence:
 		return parted("ledger", "changed_fence", parts, readFence), nil
 	case checkOutbox:
-		return append(parted("ledger", "part_changed", parts, readBy("outbox")),
-			parted("deliveries", "part_changed", 1, readLate)...), nil
+		receiver, err := a.cutReceiver(ctx, tx, rows)
+		return append(append(parted("ledger", "part_changed", parts, readBy("outbox")),
+			parted("deliveries", "part_changed", 1, readLate)...), receiver...), err
 	case checkBalance:
 		return parted("ledger", "changed_balance", parts, readBy("balance")), nil
 	}

@@ -126,7 +126,9 @@ func shellQuote(s string) string {
 }
 
 // stuckCommand is the command that pays a claim by hand. Its values are in the evidence.
-func stuckCommand(d draft) string {
+func stuckCommand(d draft) string { return payCommand(d, "claim was stuck") }
+
+func payCommand(d draft, reason string) string {
 	kind, amount := "KIND", "AMOUNT"
 	for _, c := range d.claim {
 		switch {
@@ -138,5 +140,5 @@ func stuckCommand(d draft) string {
 		}
 	}
 	return shellLine([]string{"grant", "create"}, "player", d.PlayerID, "event", d.EventID,
-		"kind", kind, "amount", amount, "reason", "claim was stuck", "dry-run", "")
+		"kind", kind, "amount", amount, "reason", reason, "dry-run", "")
 }

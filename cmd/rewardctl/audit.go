@@ -21,6 +21,8 @@ type auditFlags struct {
 	window      time.Duration
 	stuckAfter  time.Duration
 	maxFindings int
+
+	receiver receiverFlags
 }
 
 // What an audit looks at when nothing else is said.
@@ -42,11 +44,15 @@ func (a *app) auditRunCommand() *cobra.Command {
 		Short: "Carry out checks; they only read, and never trust an index",
 		Long: "Carries out checks and prints what each finds: the rule, the rows side by side, SQL" +
 			" that\nproves it, and what to do. It only reads. Findings are kept: see audit show." +
-			" Ctrl-C stops\nwithin a second, and --resume goes on from there.\n\nIt ends with 0 when" +
-			" all is well, 6 when there are findings, 130 after Ctrl-C.",
+			" Ctrl-C stops\nwithin a second, and --resume goes on from there.\n\nWith --receiver the" +
+			" check outbox asks the item server about every posting, one question each:\nwhat is" +
+			" missing there, what has another amount, and, where it lists its keys, what was never" +
+			"\nposted. A receiver that forgets old keys needs --since.\n\nIt ends with 0 when all is" +
+			" well, 6 when there are findings, 130 after Ctrl-C.",
 		Example: "  rewardctl audit run --all\n" +
 			"  rewardctl audit run duplicate-key near-duplicate\n" +
-			"  rewardctl audit run --all --since-last -o jsonl",
+			"  rewardctl audit run --all --since-last -o jsonl\n" +
+			"  rewardctl audit run outbox --receiver --since 2026-11-01 --rate 200",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
 				return err
@@ -67,6 +73,14 @@ func (a *app) auditRunCommand() *cobra.Command {
 		"expected-sum: how long a claim may wait")
 	flags.IntVar(&f.maxFindings, "max-findings", auditFindingsMax,
 		"print and keep so many findings per check; the rest is only counted")
+	flags.BoolVar(&f.receiver.ask, "receiver", false,
+		"outbox: ask the item server what it has, posting by posting")
+	flags.StringVar(&f.receiver.since, "since", "",
+		"with --receiver: about what was posted from this time on, such as 2026-11-01 (UTC)")
+	flags.IntVar(&f.receiver.rate, "rate", receiverRate,
+		"with --receiver: questions per second at most; 0 for no bound")
+	flags.IntVar(&f.receiver.concurrency, "concurrency", receiverConcurrency,
+		"with --receiver: questions on their way at once")
 	flags.BoolVar(&f.noStore, "no-store", false, "do not keep the run; it can then not be resumed")
 	return cmd
 }
@@ -74,7 +88,7 @@ func (a *app) auditRunCommand() *cobra.Command {
 // check refuses a command line that does not say what to do.
 func (f auditFlags) check(cmd *cobra.Command, args []string) error {
 	switch {
-	case f.resume != 0 && (f.all || len(args) > 0 || f.sinceLast || f.noStore):
+	case f.resume != 0 && (f.all || len(args) > 0 || f.sinceLast || f.noStore || f.receiver.ask):
 		return usage("resume", "write: rewardctl audit run --resume RUN",
 			"--resume goes on with what the run was started with; nothing else can be given")
 	case f.resume < 0:
@@ -90,7 +104,7 @@ func (f auditFlags) check(cmd *cobra.Command, args []string) error {
 		return usage("max-findings", "give 1 to 100000", "--max-findings %d is out of bounds",
 			f.maxFindings)
 	}
-	return nil
+	return f.receiver.check(args, f.all, f.sinceLast, cmd.Flags().Changed)
 }
 
 // auditRunner is one run of "audit run".
@@ -109,6 +123,7 @@ type auditRunner struct {
 	total    int64
 	dropped  int64
 	headed   bool // the heading of a CSV was written
+	receiver string
 	findings int64
 }
 
@@ -129,14 +144,23 @@ func (a *app) runAudit(ctx context.Context, checks []string, f auditFlags) error
 		app: a, reader: reader, bar: a.newProgress(), shape: shape, began: a.now(),
 		counts: map[inspect.Severity]int64{},
 	}
-	plan, err := r.plan(ctx, w, checks, f)
+	plan, err := r.plan(ctx, w, checks, &f)
 	if err != nil {
 		return err
 	}
+	if f.receiver.ask {
+		var hangUp func()
+		if plan.Receiver, hangUp, err = w.receiverPlan(f.receiver); err != nil {
+			return err
+		}
+		defer hangUp()
+	}
+	r.receiver = receiverWord(plan)
 	if !f.noStore {
 		if r.keeper, err = a.newAuditKeeper(ctx, w, plan, r.kept); err != nil {
 			return err
 		}
+		r.keeper.options(f.receiver.options)
 	}
 	err = reader.Audit(ctx, plan, r.sink(ctx))
 	r.bar.clear()
@@ -146,7 +170,7 @@ func (a *app) runAudit(ctx context.Context, checks []string, f auditFlags) error
 // plan says what is looked at: what the command line asks for, or what the run that goes on was
 // started with.
 func (r *auditRunner) plan(
-	ctx context.Context, w *wiring, checks []string, f auditFlags,
+	ctx context.Context, w *wiring, checks []string, f *auditFlags,
 ) (inspect.AuditPlan, error) {
 	plan := inspect.AuditPlan{
 		Checks: checks, Window: f.window, StuckAfter: f.stuckAfter, FindingsMax: f.maxFindings,
@@ -157,6 +181,9 @@ func (r *auditRunner) plan(
 	var err error
 	if f.resume != 0 {
 		if plan, err = r.resume(ctx, plan, f.resume); err != nil {
+			return plan, err
+		}
+		if f.receiver, err = readReceiverOptions(r.kept.Options); err != nil {
 			return plan, err
 		}
 	}
@@ -237,14 +264,23 @@ func (r *auditRunner) sink(ctx context.Context) inspect.AuditSink {
 		},
 		Unit: func(u inspect.AuditUnit) error { return r.keeper.unit(ctx, u) },
 		Check: func(c inspect.AuditCheckDone) error {
-			r.checks = append(r.checks, auditCheckJSON{
+			one := auditCheckJSON{
 				Name: c.Check, Findings: c.Findings, Dropped: c.Dropped, SinceLast: c.Since > 0,
-			})
+			}
+			if c.Check == "outbox" {
+				one.Receiver = jsonText(r.receiver)
+			}
+			r.checks = append(r.checks, one)
 			r.total += c.Findings
 			r.dropped += c.Dropped
 			return r.keeper.check(ctx, c)
 		},
 		Progress: r.progress,
+		Note: func(check, text string) error {
+			r.bar.clear()
+			r.app.say("%s: %s", check, text)
+			return nil
+		},
 	}
 }
 
@@ -330,6 +366,7 @@ func (r *auditRunner) sayEnd(stopped bool, all int64) {
 	if r.kept.Findings > 0 {
 		words += fmt.Sprintf(", %d of them from before it was cut off", r.kept.Findings)
 	}
+	r.sayNotCompared()
 	r.app.say("%s after %s", words, span(r.app.now().Sub(r.began)))
 	id := r.keeper.id()
 	switch {

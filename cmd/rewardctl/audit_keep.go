@@ -70,6 +70,13 @@ func auditOptions(plan inspect.AuditPlan) map[string]string {
 	return options
 }
 
+// options lets something be written down of what a run was asked for. A nil keeper keeps nothing.
+func (k *auditKeeper) options(write func(map[string]string)) {
+	if k != nil {
+		write(k.record.Options)
+	}
+}
+
 const sinceOption = "since "
 
 // readAuditOptions is the inverse of auditOptions.

@@ -23,6 +23,8 @@ type auditCheckJSON struct {
 	Findings  int64  `json:"findings"`
 	Dropped   int64  `json:"only_counted"`
 	SinceLast bool   `json:"since_last"`
+	// Receiver is "asked" or "not asked"; null for checks that do not concern it.
+	Receiver *string `json:"receiver"`
 }
 
 type findingJSON struct {

@@ -35,7 +35,7 @@ func (w *wiring) consoleAudit(
 	if len(checks) == 0 {
 		checks = nil
 	}
-	plan, err := r.plan(ctx, &inner, checks, auditFlags{
+	plan, err := r.plan(ctx, &inner, checks, &auditFlags{
 		sinceLast: ask.SinceLast, window: auditWindow, stuckAfter: auditStuckAfter,
 		maxFindings: auditFindingsMax,
 	})

@@ -59,6 +59,7 @@ func ruleDomain(err error) (problem, bool) {
 		closed  *repair.ReadOnlyError
 		file    *batchfile.FileError
 		option  *lease.OptionError
+		silent  *inspect.ReceiverError
 	)
 	switch {
 	case errors.As(err, &unknown):
@@ -82,6 +83,16 @@ func ruleDomain(err error) (problem, bool) {
 		return problem{
 			exit: exitDenied, message: closed.Error(), field: "context", cause: err,
 			wayOut: "use another context, or only look: --dry-run",
+		}, true
+	case errors.As(err, &silent) && silent.Unasked:
+		return problem{
+			exit: exitUsage, message: silent.Error(), field: "outbox_http.url", cause: err,
+			wayOut: "check outbox_http.url, or leave --receiver out",
+		}, true
+	case errors.As(err, &silent):
+		return problem{
+			exit: exitUnavailable, message: silent.Error(), backend: "receiver", cause: err,
+			wayOut: "try again when it answers; --resume goes on",
 		}, true
 	case errors.As(err, &busy):
 		return problem{exit: exitPrecondition, message: busy.Error(), cause: err}, true

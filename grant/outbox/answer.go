@@ -102,15 +102,18 @@ func judgeStatus(a answer, m grant.Message, now time.Time) Report {
 		return Report{Verdict: Absent}
 	case !documented && (a.status == http.StatusNotFound || a.status == http.StatusNotImplemented ||
 		a.status == http.StatusMethodNotAllowed):
-		return Report{Verdict: Absent}
+		return Report{Verdict: Absent, Guessed: true}
 	case documented && a.status == http.StatusOK && got.Status == StatusRefused:
 		return Report{Verdict: Refused, Detail: "status: " + a.said()}
 	case documented && a.status == http.StatusOK && got.Status == StatusApplied:
 		if got.Kind == m.Kind && got.Amount == strconv.FormatInt(m.Amount, 10) {
-			return Report{Verdict: Repeated, Detail: "found by asking for its status"}
+			return Report{
+				Verdict: Repeated, Detail: "found by asking for its status", Kind: got.Kind,
+				Amount: got.Amount,
+			}
 		}
 		return Report{
-			Verdict: Refused,
+			Verdict: Refused, Kind: got.Kind, Amount: got.Amount,
 			Detail: plainLine(fmt.Sprintf("the receiver has %s %s under this key, not %d %s",
 				got.Amount, got.Kind, m.Amount, m.Kind)),
 		}

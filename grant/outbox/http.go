@@ -45,6 +45,7 @@ type HTTPSink struct {
 
 const (
 	answerMax  = 64 << 10 // bytes of an answer that are read
+	listMax    = 16 << 20 // the same of a page of a list: a thousand of the longest keys
 	detailMax  = 300      // bytes of an answer that are shown
 	connectFor = 3 * time.Second
 )
@@ -106,7 +107,7 @@ func (s *HTTPSink) Publish(ctx context.Context, m grant.Message) Report {
 	if err != nil {
 		return Report{Verdict: Refused, Detail: "cannot be rendered: " + err.Error()}
 	}
-	a, report := s.ask(ctx, http.MethodPost, s.at.String(), m, body)
+	a, report := s.ask(ctx, http.MethodPost, s.at.String(), about{m.Key(), m.Token}, body)
 	if report != nil {
 		return *report
 	}
@@ -115,11 +116,7 @@ func (s *HTTPSink) Publish(ctx context.Context, m grant.Message) Report {
 
 // Probe asks whether the receiver has the message.
 func (s *HTTPSink) Probe(ctx context.Context, m grant.Message) Report {
-	at := *s.at
-	query := at.Query()
-	query.Set("key", m.Key())
-	at.RawQuery = query.Encode()
-	a, report := s.ask(ctx, http.MethodGet, at.String(), m, nil)
+	a, report := s.ask(ctx, http.MethodGet, s.with("key", m.Key()), about{m.Key(), m.Token}, nil)
 	if report != nil {
 		if report.Verdict == Unknown { // a question has no effect
 			report.Verdict = NotNow
@@ -127,6 +124,21 @@ func (s *HTTPSink) Probe(ctx context.Context, m grant.Message) Report {
 		return *report
 	}
 	return judgeStatus(a, m, s.opts.Now())
+}
+
+// with returns the receiver's address with one parameter more.
+func (s *HTTPSink) with(name, value string) string {
+	at := *s.at
+	query := at.Query()
+	query.Set(name, value)
+	at.RawQuery = query.Encode()
+	return at.String()
+}
+
+// about is the message that a request is about; the zero value is none.
+type about struct {
+	key   string
+	token int64
 }
 
 // answer is what a receiver said.
@@ -140,7 +152,7 @@ type answer struct {
 // ask makes one request, once: it is never repeated behind our back. It returns a report when no
 // answer came.
 func (s *HTTPSink) ask(
-	ctx context.Context, method, at string, m grant.Message, body []byte,
+	ctx context.Context, method, at string, m about, body []byte,
 ) (answer, *Report) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -162,20 +174,25 @@ func (s *HTTPSink) ask(
 		return answer{}, s.silence(err, connected.Load())
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, answerMax+1))
+	most := answerMax
+	if m == (about{}) {
+		most = listMax
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))
 	if err != nil {
 		return answer{}, s.silence(err, true)
 	}
 	return answer{
-		status: res.StatusCode, header: res.Header, body: text[:min(len(text), answerMax)],
-		whole: len(text) <= answerMax,
+		status: res.StatusCode, header: res.Header, body: text[:min(len(text), most)],
+		whole: len(text) <= most,
 	}, nil
 }
 
-func (s *HTTPSink) head(req *http.Request, m grant.Message, body []byte) {
-	key := m.Key()
-	req.Header.Set(HeaderKey, key)
-	req.Header.Set(HeaderToken, strconv.FormatInt(m.Token, 10))
+func (s *HTTPSink) head(req *http.Request, m about, body []byte) {
+	if m.key != "" {
+		req.Header.Set(HeaderKey, m.key)
+		req.Header.Set(HeaderToken, strconv.FormatInt(m.token, 10))
+	}
 	req.Header.Set("User-Agent", "rewardctl")
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
@@ -187,7 +204,7 @@ func (s *HTTPSink) head(req *http.Request, m grant.Message, body []byte) {
 	if s.opts.Secret != "" {
 		stamp := strconv.FormatInt(s.opts.Now().Unix(), 10)
 		req.Header.Set(HeaderTimestamp, stamp)
-		req.Header.Set(HeaderSignature, Sign(s.opts.Secret, req.Method, stamp, key, body))
+		req.Header.Set(HeaderSignature, Sign(s.opts.Secret, req.Method, stamp, m.key, body))
 	}
 }
 

@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 
 	"rewardctl/grant"
 	"rewardctl/grant/outbox"
+	"rewardctl/grant/outbox/itemserver"
 )
 
 var testMessage = grant.Message{
@@ -133,8 +135,116 @@ func TestStatusAnswers(t *testing.T) {
 			w.WriteHeader(c.status)
 			fmt.Fprint(w, c.body)
 		})
-		if got := s.Probe(t.Context(), testMessage); got.Verdict != c.want {
+		got := s.Probe(t.Context(), testMessage)
+		if got.Verdict != c.want {
 			t.Errorf("%d %.40s: %+v, want %s", c.status, c.body, got, c.want)
+		}
+		// Whoever looks for what is missing must tell the two kinds of absent apart.
+		if got.Guessed != (c.want == outbox.Absent && !strings.Contains(c.body, key)) {
+			t.Errorf("%d %.40s: guessed is %t", c.status, c.body, got.Guessed)
+		}
+	}
+}
+
+// A list is believed only in the documented shape: a key that is not told would count as missing.
+func TestListAnswers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		body   string
+		want   string // what comes back, in short
+	}{
+		{
+			200, `{"items":[{"key":"p/e","kind":"gems","amount":"5"}],"next":"p/e"}`,
+			"p/e 5 gems, next p/e",
+		},
+		{200, `{"items":[],"next":""}`, ", next "},
+		{200, `{"items":[],"next":"a"}`, "no list"}, // it would never end
+		{200, `{"status":"applied"}`, "no list"},
+		{200, "<html>", "no list"},
+		{404, `{"status":"absent","key":""}`, "no list"},
+		{405, "", "no list"},
+		{503, "", "busy"},
+		{401, "", "busy"},
+	} {
+		s := respond(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet || r.URL.Query().Get("after") != "a" {
+				t.Errorf("asked with %s %s", r.Method, r.URL)
+			}
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.body)
+		})
+		page, next, err := s.List(t.Context(), "a")
+		var busy *outbox.BusyError
+		var got string
+		switch {
+		case errors.Is(err, outbox.ErrNoListing):
+			got = "no list"
+		case errors.As(err, &busy):
+			got = "busy"
+		default:
+			for _, one := range page {
+				got += fmt.Sprintf("%s %s %s", one.Key, one.Amount, one.Kind)
+			}
+			got += ", next " + next
+		}
+		if got != c.want {
+			t.Errorf("%d %.40s: %q, want %q", c.status, c.body, got, c.want)
+		}
+	}
+}
+
+// The reference item server lists everything, page by page, to whoever knows the secret.
+func TestListReadsEveryPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t, itemserver.Options{})
+	b.exec(t, `insert into itemserver_receipt
+		(key, player_id, reward_event_id, kind, amount, fence_token)
+		select 'p-' || n || '/e', 'p-' || n, 'e', 'gems', n, 1 from generate_series(1, 2500) n`)
+	s := sink(t, b.server.URL)
+	seen, after := map[string]bool{}, ""
+	for pages := 0; ; pages++ {
+		page, next, err := s.List(t.Context(), after)
+		if err != nil || pages > 3 {
+			t.Fatal(pages, err)
+		}
+		for _, one := range page {
+			player, event, ok := grant.ParseMessageKey(one.Key)
+			if !ok || event != "e" || "p-"+one.Amount != player || seen[one.Key] {
+				t.Fatalf("%+v", one)
+			}
+			seen[one.Key] = true
+		}
+		if after = next; next == "" {
+			break
+		}
+	}
+	if len(seen) != 2500 {
+		t.Errorf("%d keys", len(seen))
+	}
+	strange, err := outbox.NewHTTPSink(outbox.HTTPOptions{URL: b.server.URL, Secret: "wrong"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer strange.Close()
+	if page, _, err := strange.List(t.Context(), ""); err == nil || len(page) > 0 {
+		t.Errorf("a stranger sees %d keys", len(page))
+	}
+}
+
+func TestParseMessageKey(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{"p", "e"}, {"p/1", "season 34:rank"}, {"00123", "é%2F"}, {"\xff", "=x"}, {"..", "a?b#c"},
+	} {
+		player, event, ok := grant.ParseMessageKey(grant.MessageKey(c[0], c[1]))
+		if !ok || player != c[0] || event != c[1] {
+			t.Errorf("%q: %q %q %t", c, player, event, ok)
+		}
+	}
+	for _, key := range []string{"", "/", "p", "p/", "/e", "p/e/f", "p/%zz", "p/e f", "p%65/e"} {
+		if player, event, ok := grant.ParseMessageKey(key); ok {
+			t.Errorf("%q is %q %q", key, player, event)
 		}
 	}
 }
