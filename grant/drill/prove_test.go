@@ -3,6 +3,8 @@ package drill_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -297,4 +299,37 @@ func TestStoppedWithProcesses(t *testing.T) {
 		t.Errorf("%d processes, ended: %v", child, process())
 	}
 	left()
+}
+
+// TestStopIsReal: while B works, the system says that A's process is stopped.
+func TestStopIsReal(t *testing.T) {
+	t.Parallel()
+	w := granttest.New(t)
+	opt := options(w, drill.None)
+	start, pid := opt.Spawn, 0
+	var worker *exec.Cmd
+	opt.Spawn = func(ctx context.Context) *exec.Cmd {
+		worker = start(ctx)
+		return worker
+	}
+	states := map[string]bool{}
+	opt.OnRow = func(r drill.Row) {
+		if worker == nil || !strings.Contains(r.WorkerB, "pays") {
+			return
+		}
+		pid = worker.Process.Pid
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Errorf("the state of the process: %v", err)
+			return
+		}
+		_, after, _ := strings.Cut(string(text), ") ")
+		states[after[:1]] = true
+	}
+	if _, err := drill.Run(t.Context(), opt); err != nil {
+		t.Fatal(err)
+	}
+	if len(states) != 1 || !states["T"] {
+		t.Errorf("process %d was in the states %v while B paid, want T, stopped", pid, states)
+	}
 }

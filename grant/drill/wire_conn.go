@@ -35,6 +35,7 @@ func (c *wiredConn) Write(b []byte) (int, error) {
 
 // deliver sends what waited. The wire's lock is held, so nothing new overtakes it.
 func (c *wiredConn) deliver() {
+	_ = c.Conn.SetWriteDeadline(time.Time{}) // the sender's patience does not bind the system
 	for _, b := range c.queue {
 		if _, err := c.Conn.Write(b); err != nil {
 			break
