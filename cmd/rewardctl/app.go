@@ -41,6 +41,8 @@ type app struct {
 	globals
 	flags   *pflag.FlagSet // the flags that every command knows, as given
 	closers []func()
+
+	replaced bool // the terminal was shown substitutes in place of data
 }
 
 // run executes one command line and returns its exit code. It never ends the process.
@@ -53,6 +55,7 @@ func run(ctx context.Context, p process) exitCode {
 	root.SetErr(p.stderr)
 	err := root.ExecuteContext(ctx)
 	a.close()
+	a.sayReplaced()
 	if err == nil {
 		return exitOK
 	}

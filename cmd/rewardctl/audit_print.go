@@ -105,7 +105,7 @@ func (a *app) printFinding(run int64, f inspect.Finding, first bool) error {
 			l.columns = columns("severity", "check", "finding", "table", "player_id",
 				"reward_event_id", "rows", "what", "differs", "rule", "proof", "remedy")
 		}
-		return writeCSV(a.stdout, l, a.raw)
+		return a.printCSV(l)
 	case formatTable:
 	}
 	if !first {

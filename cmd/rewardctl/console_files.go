@@ -96,7 +96,7 @@ func (f *consoleFiles) export(_ context.Context, rows tui.Export) (string, error
 		return "", err
 	}
 	if rows.Format == string(formatCSV) {
-		err = writeCSV(file, exportListing(rows), f.app.raw)
+		err = writeCSV(file, exportListing(rows), f.app.raw, nil)
 	} else {
 		err = writeLines(file, rows)
 	}

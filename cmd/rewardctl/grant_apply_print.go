@@ -251,7 +251,13 @@ func (l *applyLines) take(line repair.ApplyLine) {
 		l.keep(l.rest.Write(lineRecord(line, false)))
 	}
 	if l.rows != nil {
-		l.keep(l.rows.Write(lineRecord(line, l.app.raw)))
+		record := lineRecord(line, l.app.raw)
+		if shown := l.app.shownAs(l.app.stdout); shown != nil {
+			for i := range record {
+				record[i] = shown(record[i])
+			}
+		}
+		l.keep(l.rows.Write(record))
 	}
 	if l.app.output == string(formatJSONL) {
 		l.keep(writeJSON(l.app.stdout, newLineJSON(line), false))

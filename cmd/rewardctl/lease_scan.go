@@ -106,7 +106,7 @@ func (s *leaseScanner) add(f inspect.Found) error {
 		if s.found == 1 {
 			one.columns = s.table.columns
 		}
-		return writeCSV(s.app.stdout, one, s.app.raw)
+		return s.app.printCSV(one)
 	case formatJSONL:
 		s.bar.clear()
 		return writeJSON(s.app.stdout, newFoundJSON(f), false)
@@ -173,7 +173,7 @@ func (s *leaseScanner) close(report inspect.ScanReport) error {
 		return s.app.printTable(s.table)
 	case formatCSV:
 		if s.found == 0 {
-			return writeCSV(s.app.stdout, s.table, s.app.raw)
+			return s.app.printCSV(s.table)
 		}
 		return nil
 	case formatJSONL:

@@ -115,7 +115,7 @@ func (a *app) print(l listing) error {
 	case formatTable:
 		return a.printTable(l)
 	case formatCSV:
-		return writeCSV(a.stdout, l, a.raw)
+		return a.printCSV(l)
 	case formatJSONL:
 		return a.printLines(l)
 	case formatJSON:
@@ -142,7 +142,7 @@ func (a *app) printOne(value any, fields []field) error {
 			l.columns = append(l.columns, column{name: one.name})
 			l.rows[0] = append(l.rows[0], one.cell)
 		}
-		return writeCSV(a.stdout, l, a.raw)
+		return a.printCSV(l)
 	case formatJSONL:
 		return writeJSON(a.stdout, value, false)
 	case formatJSON:

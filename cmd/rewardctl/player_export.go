@@ -118,6 +118,7 @@ type export struct {
 	file    *os.File // nil for stdout
 	path    string
 	entries int
+	shown   func(string) string // see shownAs
 }
 
 const partialEnd, digestEnd = ".partial", ".sha256"
@@ -127,6 +128,7 @@ func (a *app) newExport(path string) (*export, error) {
 	e := &export{digest: sha256.New(), path: path}
 	if path == "" {
 		e.buffer = bufio.NewWriter(io.MultiWriter(a.stdout, e.digest))
+		e.shown = a.shownAs(a.stdout)
 		return e, nil
 	}
 	for _, name := range []string{path, path + digestEnd} {
@@ -162,7 +164,7 @@ func (e *export) head(page inspect.PlayerPage, shape format) error {
 		_, err := e.buffer.WriteString(`,"entries":[` + "\n")
 		return err
 	case formatCSV:
-		return writeCSV(e.buffer, listing{columns: exportColumns()}, true)
+		return writeCSV(e.buffer, listing{columns: exportColumns()}, true, nil)
 	case formatJSONL, formatTable:
 	}
 	return nil
@@ -176,7 +178,7 @@ func (e *export) part(page inspect.PlayerPage, shape format, raw bool) error {
 			l.rows = append(l.rows, exportRow(page.PlayerID, entry))
 		}
 		e.entries += len(page.Entries)
-		return writeCSV(e.buffer, l, raw)
+		return writeCSV(e.buffer, l, raw, e.shown)
 	}
 	for _, entry := range page.Entries {
 		if shape == formatJSON && e.entries > 0 {
