@@ -53,7 +53,8 @@ func TestCtrlCStopsDrill(t *testing.T) {
 // A report goes into reviews: whatever a drill reports, it is text there and nothing else.
 func TestDrillReportIsHarmless(t *testing.T) {
 	t.Parallel()
-	const hostile = "<img src=x onerror=alert(1)> [a](javascript:b) `c` | d\n# e\x1b[31m @f https://g.h"
+	const hostile = "<img src=x onerror=alert(1)> [a](javascript:b) `c` | d\n# e\x1b[31m @f " +
+		"https://g.h"
 	row := drill.Row{WorkerA: hostile, Lease: hostile, WorkerB: hostile}
 	report := drill.Report{
 		Name: hostile, Plays: hostile, Defence: drill.Defence(hostile), Timeline: []drill.Row{row},
