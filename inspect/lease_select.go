@@ -76,7 +76,3 @@ func (s selection) takes(e *lease.Entry) bool {
 	name, _, _ := strings.Cut(worker, "@")
 	return e.Owner != "" && (s.Owner == worker || s.Owner == name)
 }
-
-func (s selection) takesState(v Verdict) bool {
-	return len(s.States) == 0 || slices.ContainsFunc(s.States, v.Is)
-}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"rewardctl/grant"
-	"rewardctl/grant/lease"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -55,11 +54,6 @@ func (r *Reader) Leases(ctx context.Context, f LeaseFilter) (LeaseList, error) {
 
 func noFences(err error) Missing {
 	return Missing{grant.PostgreSQL, "fences and claims", err}
-}
-
-func (r *Reader) entries(ctx context.Context) ([]lease.Entry, error) {
-	seen, err := r.survey(ctx, selection{})
-	return seen.entries, err
 }
 
 func (l *LeaseList) sees(backend grant.Backend) bool {

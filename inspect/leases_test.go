@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -287,6 +288,67 @@ func TestWatch(t *testing.T) {
 	close(look)
 	if err := <-done; err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A watch of one state tells of the leases that enter and leave it, in order, each once, and names
+// how those stand that leave; what changes outside the filter is not told.
+func TestWatchOfAState(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.beat(t, "alive")
+	held := b.take(t, "reward:b", "alive")
+	b.take(t, "reward:a", "dead")
+	b.take(t, "reward:c", "dead")
+	reader := b.with(t, inspect.Options{TTL: 0})
+	look := make(chan time.Time)
+	var now []string
+	done := make(chan error, 1)
+	go func() {
+		done <- reader.Watch(t.Context(), inspect.WatchOptions{
+			Look: look, Filter: inspect.LeaseFilter{States: []inspect.State{inspect.OrphanSuspect}},
+		}, func(c inspect.Change) error {
+			now = append(now, string(c.Kind)+" "+c.Lease.Resource+" "+
+				string(c.Lease.Verdict.State)+": "+c.What)
+			return nil
+		})
+	}()
+	// A look is over when the next one can begin, so two of them show what one change brought.
+	settle := func() {
+		t.Helper()
+		for range 2 {
+			select {
+			case look <- time.Time{}:
+			case err := <-done:
+				t.Fatal(err)
+			}
+		}
+	}
+	settle()
+	b.swap(t, held, "gone")
+	b.swap(t, b.take(t, "reward:d", "dead"), "alive")
+	settle()
+	b.beat(t, "dead")
+	settle()
+	close(look)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"added reward:a orphan_suspect: taken", "added reward:c orphan_suspect: taken",
+		"added reward:b orphan_suspect: taken",
+		"gone reward:a orphan_suspect: no longer selected", "gone reward:c orphan_suspect: no longer",
+	}
+	if len(now) != len(want) {
+		t.Fatalf("told %q", now)
+	}
+	for i, words := range want {
+		if !strings.HasPrefix(now[i], words) {
+			t.Errorf("told %q, want %q", now[i], words)
+		}
+	}
+	if !strings.HasSuffix(now[3], "held") {
+		t.Errorf("it does not say how it stands: %q", now[3])
 	}
 }
 

@@ -82,3 +82,25 @@ func BenchmarkLeases(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWatch looks again at 100,000 leases of which none has changed.
+func BenchmarkWatch(b *testing.B) {
+	reader := many(b, 100_000)
+	look, done := make(chan time.Time), make(chan error, 1)
+	go func() {
+		done <- reader.Watch(b.Context(), inspect.WatchOptions{Look: look, OnlyChanges: true},
+			func(c inspect.Change) error { return fmt.Errorf("%s: %s", c.Lease.Resource, c.What) })
+	}()
+	b.ReportAllocs()
+	for b.Loop() {
+		select {
+		case look <- time.Time{}:
+		case err := <-done:
+			b.Fatal(err)
+		}
+	}
+	close(look)
+	if err := <-done; err != nil {
+		b.Fatal(err)
+	}
+}

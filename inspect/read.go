@@ -80,7 +80,7 @@ func value[T any](p *T) T {
 	return *p
 }
 
-// storable reports whether PostgreSQL can hold a text. Redis holds any bytes: a resource with others
+// storable reports whether PostgreSQL can hold a text. Redis holds any bytes: a resource of others
 // has no fence and no claims, and asking for it would fail the question for all the rest.
 func storable(text string) bool {
 	return utf8.ValidString(text) && !strings.Contains(text, "\x00")

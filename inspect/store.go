@@ -129,11 +129,3 @@ func (l *Lease) judge(ttl time.Duration, fence *FenceSeen, fenceSeen bool) {
 	}
 	l.Verdict = Judge(l.facts(ttl, l.Fence, fenceSeen))
 }
-
-// entry is the inverse of leaseOf.
-func (l *Lease) entry() lease.Entry {
-	return lease.Entry{
-		Resource: l.Resource, Value: l.Value, Token: l.Token, Owner: l.Owner, Left: l.Left,
-		NoExpiry: l.NoExpiry, Foreign: l.Foreign,
-	}
-}

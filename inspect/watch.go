@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rewardctl/grant"
+	"rewardctl/grant/lease"
 )
 
 // Watch looks at the leases once, then each time opts.Look delivers, and calls emit for each
@@ -22,8 +23,9 @@ func (r *Reader) Watch(ctx context.Context, opts WatchOptions, emit func(Change)
 	if err != nil {
 		return err
 	}
+	chosen.Sort = SortState // has every look ask for the states
 	w := &watcher{
-		reader: r, chosen: chosen, emit: emit, known: map[string]Lease{},
+		reader: r, chosen: chosen, emit: emit, known: map[string]*watched{},
 		quiet: opts.OnlyChanges,
 	}
 	for {
@@ -45,14 +47,27 @@ type watcher struct {
 	reader *Reader
 	chosen selection
 	emit   func(Change) error
-	known  map[string]Lease // selected at the last look, by resource
-	quiet  bool             // the next look only learns
+	known  map[string]*watched // selected at the last look, by resource
+	at     time.Time           // of the last look
+	turn   uint64              // of the last look
+	quiet  bool                // the next look only learns
 	blind  bool
+}
+
+// watched is what is remembered of a lease: enough to see a change, and to show it as it was. A
+// lease that did not change is not put into words again.
+type watched struct {
+	entry lease.Entry
+	heart Heartbeat
+	fence fenceState
+	blind bool   // the fence was not seen
+	rank  uint8  // the place of the state in States
+	turn  uint64 // of the last look that saw it
 }
 
 func (w *watcher) look(ctx context.Context) error {
 	list := LeaseList{At: w.reader.opts.Now()}
-	entries, err := w.reader.entries(ctx)
+	seen, err := w.reader.survey(ctx, w.chosen)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -65,11 +80,13 @@ func (w *watcher) look(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, e := range entries {
-		list.Leases = append(list.Leases, leaseOf(e, list.At))
+	seen.pick(w.chosen)
+	w.reader.hearPicked(ctx, seen, &list)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	w.reader.judgeAll(ctx, &list)
-	return w.compare(list)
+	seen.rank(w.chosen, w.reader.opts.TTL)
+	return w.compare(seen, list.At)
 }
 
 func (w *watcher) lose(at time.Time, err error) error {
@@ -84,38 +101,37 @@ func (w *watcher) lose(at time.Time, err error) error {
 }
 
 // compare emits the differences to the last look.
-func (w *watcher) compare(list LeaseList) error {
-	now := make(map[string]Lease, len(list.Leases))
-	there := make(map[string]Lease, len(list.Leases))
-	for _, l := range list.Leases {
-		there[l.Resource] = l
-		if w.chosen.takesLease(l) {
-			now[l.Resource] = l
-		}
-	}
+func (w *watcher) compare(seen *survey, at time.Time) error {
+	w.turn++
 	var changes []Change
-	for resource, l := range now {
-		before, had := w.known[resource]
-		switch {
-		case !had:
-			changes = append(changes, Change{Kind: Added, At: list.At, Lease: l, What: "taken"})
-		case differs(before, l) != "":
+	there := 0
+	for _, pick := range seen.picks {
+		now := seen.watched(pick)
+		now.turn = w.turn
+		before, had := w.known[now.entry.Resource]
+		if !had {
+			there++
+			w.known[now.entry.Resource] = &now
 			changes = append(changes, Change{
-				Kind: Changed, At: list.At, Lease: l, Before: &before, What: differs(before, l),
+				Kind: Added, At: at, Lease: w.show(now, at), What: "taken",
 			})
-		}
-	}
-	for resource, before := range w.known {
-		if _, still := now[resource]; still {
 			continue
 		}
-		what := "released or expired"
-		if l, exists := there[resource]; exists {
-			what = fmt.Sprintf("no longer selected: now %s, %s", l.Value, l.Verdict.State)
+		if before.turn != w.turn {
+			there++
 		}
-		changes = append(changes, Change{Kind: Gone, At: list.At, Lease: before, What: what})
+		if what := before.differs(&now); what != "" {
+			old := w.show(*before, w.at)
+			changes = append(changes, Change{
+				Kind: Changed, At: at, Lease: w.show(now, at), Before: &old, What: what,
+			})
+		}
+		*before = now
 	}
-	w.known = now
+	if there < len(w.known) {
+		changes = append(changes, w.gone(seen, at)...)
+	}
+	w.at = at
 	if w.quiet {
 		w.quiet = false
 		return nil
@@ -131,28 +147,75 @@ func (w *watcher) compare(list LeaseList) error {
 	return nil
 }
 
+// gone forgets what this look did not see, and says why.
+func (w *watcher) gone(seen *survey, at time.Time) (changes []Change) {
+	places := make(map[string]int32)
+	for i := range seen.entries {
+		places[seen.entries[i].Resource] = int32(i)
+	}
+	for resource, before := range w.known {
+		if before.turn == w.turn {
+			continue
+		}
+		delete(w.known, resource)
+		what := "released or expired"
+		if place, exists := places[resource]; exists {
+			l := w.show(seen.watched(place), at)
+			what = "no longer selected: now " + shown(&l)
+			if w.chosen.takes(&seen.entries[place]) { // else its worker was not asked for
+				what += ", " + string(l.Verdict.State)
+			}
+		}
+		changes = append(changes, Change{
+			Kind: Gone, At: at, Lease: w.show(*before, w.at), What: what,
+		})
+	}
+	return changes
+}
+
+// watched is what is remembered of one lease of a survey.
+func (s *survey) watched(at int32) watched {
+	facts := s.facts(at, 0, new(grant.Fence))
+	w := watched{
+		entry: s.entries[at], heart: facts.Heartbeat, blind: !facts.FenceSeen, rank: s.ranks[at],
+	}
+	if !w.blind {
+		w.fence = s.fences[s.places[at]]
+	}
+	return w
+}
+
+// show puts a lease into words.
+func (w *watcher) show(seen watched, at time.Time) Lease {
+	l := leaseOf(seen.entry, at)
+	l.Heartbeat = seen.heart
+	if seen.fence.there {
+		l.Fence = &grant.Fence{
+			Resource: l.Resource, Token: seen.fence.token, Owner: seen.fence.owner,
+		}
+	}
+	l.Verdict = Judge(l.facts(w.reader.opts.TTL, l.Fence, !seen.blind))
+	return l
+}
+
 // differs says what changed between two looks at one lease; empty when only time went by.
-func differs(before, now Lease) string {
+func (w *watched) differs(now *watched) string {
+	before, after := &w.entry, &now.entry
 	switch {
-	case before.Value != now.Value || before.Foreign != now.Foreign:
-		return fmt.Sprintf("taken by another: from %s to %s", shown(before), shown(now))
-	case before.Verdict.State != now.Verdict.State:
-		return fmt.Sprintf("from %s to %s", before.Verdict.State, now.Verdict.State)
-	case before.NoExpiry != now.NoExpiry:
-		return yesNo(now.NoExpiry, "lost its expiry", "got an expiry")
+	case before.Value != after.Value || before.Foreign != after.Foreign:
+		old, young := leaseOf(*before, time.Time{}), leaseOf(*after, time.Time{})
+		return fmt.Sprintf("taken by another: from %s to %s", shown(&old), shown(&young))
+	case w.rank != now.rank:
+		return fmt.Sprintf("from %s to %s", States()[w.rank], States()[now.rank])
+	case before.NoExpiry != after.NoExpiry:
+		return yesNo(after.NoExpiry, "lost its expiry", "got an expiry")
 	}
 	return ""
 }
 
-func shown(l Lease) string {
+func shown(l *Lease) string {
 	if l.Value == "" {
 		return "other data (" + l.Foreign + ")"
 	}
 	return l.Value
-}
-
-// takesLease applies the whole filter to a judged lease.
-func (s selection) takesLease(l Lease) bool {
-	e := l.entry()
-	return s.takes(&e) && s.takesState(l.Verdict)
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// B45 and B44: CSV and JSON lines on a terminal show substitutes, with --raw and on a dumb terminal,
+// B45 and B44: CSV and JSON lines on a terminal show substitutes, with --raw and on a dumb one,
 // too; in a pipe or a file every byte is kept, so that an export can be read back.
 func TestB45CSVOnATerminalAndInAFile(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,8 @@ with posted as (
     select what, created_at from posted union all select what, created_at from refused
 ), looked as (
     select what, count(*) >= @bound::bigint
-        and min(created_at) > statement_timestamp() - make_interval(mins => @minutes::int) as bounded
+        and min(created_at) > statement_timestamp() - make_interval(mins => @minutes::int)
+        as bounded
     from both_tables
     group by what
 )
