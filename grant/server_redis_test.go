@@ -230,7 +230,7 @@ func TestServerRedisSplitBrain(t *testing.T) {
 	reached(t, "the replica has the counter", func() bool {
 		return promoted.Get(t.Context(), key).Val() == "3"
 	})
-	if err := promoted.SlaveOf(t.Context(), "NO", "ONE").Err(); err != nil {
+	if err := promoted.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
 	one := takeLease(t, onPrimary, "player-1", "a", 3)

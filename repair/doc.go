@@ -39,8 +39,8 @@
 //
 // A selection is read once and frozen: which postings, which part of each, how much. It is run
 // through the grant engine, under the lease and the fence of each player, and the database function
-// that posts the reversals writes the row of the log in the same transaction. A part of a posting is
-// taken back at most once, so a run that was cut off is simply run again.
+// that posts the reversals writes the row of the log in the same transaction. A part of a posting
+// is taken back at most once, so a run that was cut off is simply run again.
 //
 // # Counters and fences
 //

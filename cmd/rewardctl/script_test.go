@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 // VALUE (of the last stdout), golden FILE (the last stdout with what differs from run to run
 // blanked out), keep NAME PATH (of the last stdout, into a variable), rows N (of the ledger),
 // invariants, hold RESOURCE OWNER [TTL], lockis RESOURCE [VALUE], sql STATEMENT, within TIME N
-// COMMAND... (exits, with a bound of time), redis COMMAND... (keys begin with $PREFIX), port NAME (a
-// free address, into a variable), answers ADDRESS (waits until somebody listens), person [NAME] (who
-// gives the commands that follow).
+// COMMAND... (exits, with a bound of time), redis COMMAND... (keys begin with $PREFIX), port NAME
+// (a free address, into a variable), answers ADDRESS (waits until somebody listens), person [NAME]
+// (who gives the commands that follow).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))

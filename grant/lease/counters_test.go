@@ -68,8 +68,12 @@ func raiseCounters(t *testing.T, s *bench, seen []lease.CounterSeen) {
 		answer lease.CounterAnswer
 		now    string
 	}{
-		{lease.CounterKept, "41"}, {lease.CounterChanged, "4"}, {lease.CounterRaised, "9"},
-		{lease.CounterRaised, "9"}, {lease.CounterKept, "7"}, {lease.CounterRaised, "9"},
+		{lease.CounterKept, "41"},
+		{lease.CounterChanged, "4"},
+		{lease.CounterRaised, "9"},
+		{lease.CounterRaised, "9"},
+		{lease.CounterKept, "7"},
+		{lease.CounterRaised, "9"},
 		{lease.CounterRaised, "9"},
 	} {
 		now := s.client.Get(t.Context(), s.FenceKey(seen[i].Resource)).Val()
