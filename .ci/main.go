@@ -77,7 +77,7 @@ func stages(out io.Writer, c *counts) []stage {
 		{"staticcheck", command("go", append([]string{"run", staticcheck}, packages()...)...)},
 		{"tests", func(ctx context.Context) error {
 			return withServers(ctx, func(servers []string) error {
-				return runTests(ctx, out, c, servers)
+				return runTests(ctx, out, c, servers, "-short")
 			})
 		}},
 		{"mutants", func(ctx context.Context) error {

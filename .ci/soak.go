@@ -15,8 +15,8 @@ import (
 const soakTests = "^(TestSchedules|TestLikeness|TestVirtualTime|TestModel|TestFault|TestServer|" +
 	"TestCluster|TestSentinel|TestRelay|TestPlan|TestReverse)"
 
-// soak repeats the fault suite and the fuzz targets with new seeds until the time is over or
-// something fails.
+// soak repeats the fault suite, whole, and the fuzz targets with new seeds until the time is over
+// or something fails.
 //
 //	go run ./.ci soak -for 2h [-seed N]
 func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {

@@ -47,8 +47,9 @@ func (c *child) start(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Three processes apply one plan of 100,000 rows at once; two of them are killed at random moments
-// and started again. Every row is posted once, and the result has a line for each.
+// Three processes apply one plan of 100,000 rows (10,000 in a short run) at once; two of them are
+// killed at random moments and started again. Every row is posted once, and the result has a line
+// for each.
 func TestPlanOfManyRowsSurvivesKilledProcesses(t *testing.T) {
 	t.Parallel()
 	rows := 100_000
