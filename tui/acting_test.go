@@ -155,7 +155,7 @@ func TestPlanIsAppliedAndFileIsPlanned(t *testing.T) {
 	c.Type("week-48")
 	c.Press("tab")
 	c.Type("outage")
-	c.See("rewardctl grant plan /tmp/outage.csv --campaign week-48 --reason outage")
+	c.See("rewardctl grant plan --campaign week-48 --reason outage -- /tmp/outage.csv")
 	c.Press("ctrl+s")
 	c.See("plan 24: 3 rows, ready")
 	c.See("plan 24  ● ready")

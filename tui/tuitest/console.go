@@ -350,3 +350,28 @@ func (c *Console) AltScreen() bool {
 	defer c.mu.Unlock()
 	return c.em.IsAltScreen()
 }
+
+// Written returns how many bytes the console has sent to its terminal.
+func (c *Console) Written() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written
+}
+
+// Until waits for a condition that is not about the text of the whole screen.
+func (c *Console) Until(what string, ok func() bool) {
+	c.t.Helper()
+	if err := c.poll(ok); err != nil {
+		c.t.Fatalf("waiting for %s: %v", what, err)
+	}
+}
+
+// Cell returns what stands in one cell.
+func (c *Console) Cell(x, y int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cell := c.em.CellAt(x, y); cell != nil {
+		return cell.Content
+	}
+	return ""
+}
