@@ -108,6 +108,7 @@ func (w *wiring) drillOptions(ctx context.Context, globals []string) (drill.Opti
 		Spawn: func(ctx context.Context) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, self)
 			cmd.Args = append(args[:len(args):len(args)], "drill", drillWorker)
+			endWithUs(cmd)
 			return cmd
 		},
 	}, nil

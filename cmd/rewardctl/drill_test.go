@@ -90,3 +90,61 @@ func TestDrillReportIsHarmless(t *testing.T) {
 		}
 	}
 }
+
+// A drill that is killed while its worker is frozen leaves neither the worker nor servers.
+func TestKilledDrillLeavesNothing(t *testing.T) {
+	t.Parallel()
+	c := newChild(t)
+	temp := shortTemp(t)
+	if err := os.Chmod(temp, 0o777); err != nil { // the account that runs PostgreSQL makes its folder
+		t.Fatal(err)
+	}
+	run := c.command("drill", "run", "paused-holder", "--ttl", "2s", "--defence", "none")
+	run.Env = append(run.Env, "TMPDIR="+temp, "REWARDCTL_CONFIG=")
+	out, err := run.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	frozen := 0
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if !strings.Contains(lines.Text(), "SIGSTOP") {
+			continue
+		}
+		frozen = len(processesOf(t, temp))
+		if err := run.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = run.Wait() // "signal: killed"
+	if frozen == 0 {
+		t.Fatal("no worker ran, so this shows nothing")
+	}
+	until(t, "the end of everything", func() bool {
+		left, err := os.ReadDir(temp)
+		return err == nil && len(left) == 0 && len(processesOf(t, temp)) == 0
+	})
+}
+
+// processesOf finds the workers that were started with something in a folder.
+func processesOf(t *testing.T, folder string) []string {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, path := range paths {
+		line, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		if bytes.Contains(line, []byte(folder)) && bytes.HasSuffix(line, []byte("worker\x00")) {
+			found = append(found, path)
+		}
+	}
+	return found
+}

@@ -15,7 +15,7 @@ import (
 )
 
 // wire is the network between one worker and one server, which goes wrong on command. It stands
-// below the drivers and below TLS, so everything above it is as in production.
+// below the drivers, so everything above it is as in production.
 type wire struct {
 	now func() time.Time
 
@@ -113,8 +113,8 @@ func (st *stage) redisVia(w *wire) (redis.UniversalClient, error) {
 	case *redis.ClusterClient:
 		o := *c.Options()
 		next := o.Dialer
-		if next == nil {
-			next = (&net.Dialer{Timeout: dialFor}).DialContext
+		if next == nil { // the driver's own, which knows TLS
+			next = redis.NewDialer(&redis.Options{TLSConfig: o.TLSConfig, DialTimeout: dialFor})
 		}
 		o.Dialer = w.through(next)
 		o.MaxRetries, o.DialerRetries, o.ReadTimeout = -1, 1, patience
