@@ -93,15 +93,17 @@ func (st *stage) acquiresNaively(ctx context.Context, c cable, r reward) error {
 		return err == nil, err
 	}
 	c.loseReply()
-	if _, err := set(); err == nil {
+	got, err := set()
+	if got {
 		return notPlayed("the answer was not lost")
 	}
 	if err := st.row(ctx, "SET NX", "the answer of acquire is lost"); err != nil {
 		return err
 	}
-	got, err := set()
-	if err != nil {
-		return redisError("acquire", err)
+	if err != nil { // on Cluster the driver has sent it again by itself
+		if got, err = set(); err != nil {
+			return redisError("acquire", err)
+		}
 	}
 	if got {
 		return notPlayed("the first SET NX had not been carried out")
