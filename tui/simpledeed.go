@@ -3,8 +3,6 @@ package tui
 import (
 	"context"
 	"time"
-
-	"rewardctl/repair"
 )
 
 // deed is an Action that is put together from its parts, for deeds that differ only in those.
@@ -67,6 +65,3 @@ type longDeed interface {
 
 // longLimit bounds what takes long: whoever starts it can stop it.
 const longLimit = 7 * 24 * time.Hour
-
-// commandOf writes the command line of an action.
-func commandOf(a repair.Action) string { return repair.CommandLine(a.CLI()) }
