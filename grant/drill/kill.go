@@ -3,6 +3,7 @@ package drill
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"rewardctl/grant"
 )
@@ -95,7 +96,85 @@ func playKillBefore(ctx context.Context, st *stage) error {
 	if !open {
 		return st.row(ctx, "", "looks: marked as paid; does nothing")
 	}
-	return st.pays(ctx, "worker-b", r, b)
+	if err := st.pays(ctx, "worker-b", r, b); err != nil || st.opt.Defence == None {
+		return err
+	}
+	return playKillInFlight(ctx, st)
+}
+
+// playKillInFlight kills A while PostgreSQL is at its transaction. The statement outlives the
+// worker: that no posting is to be seen when A has died proves nothing.
+func playKillInFlight(ctx context.Context, st *stage) error {
+	r, err := st.due(ctx, "flight")
+	if err != nil {
+		return err
+	}
+	tx, err := st.pool.Begin(ctx)
+	if err != nil {
+		return postgresError("hold a row", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if _, err := tx.Exec(ctx, claimLockSQL, r.player, r.event); err != nil {
+		return postgresError("hold a row", err)
+	}
+	p, err := st.spawn(ctx, roleHolder, "worker-a", r, holding())
+	if err != nil {
+		return err
+	}
+	if _, err := p.until(ctx, stepHolds); err != nil {
+		return err
+	}
+	pid, err := st.waiting(ctx, tx.Conn().PgConn().PID())
+	if err != nil {
+		return err
+	}
+	if err := st.row(ctx, "(a process) is in its transaction, waits for a row", ""); err != nil {
+		return err
+	}
+	if err := p.kill(); err != nil {
+		return err
+	}
+	if err := st.row(ctx, "dies by SIGKILL; its transaction lives", ""); err != nil {
+		return err
+	}
+	if err := tx.Rollback(ctx); err != nil {
+		return postgresError("let go of a row", err)
+	}
+	if err := st.gone(ctx, pid); err != nil {
+		return err
+	}
+	there, err := st.posted(ctx, r)
+	if err != nil {
+		return err
+	}
+	ended := "(PostgreSQL rolled it back)"
+	if there.ID != 0 {
+		ended = fmt.Sprintf("(PostgreSQL committed it all the same: ledger %d)", there.ID)
+	}
+	if err := st.row(ctx, ended, ""); err != nil {
+		return err
+	}
+	_, err = st.payInStead(ctx, r)
+	return err
+}
+
+// waiting waits until a session waits for a lock of another, and returns it.
+func (st *stage) waiting(ctx context.Context, holder uint32) (uint32, error) {
+	const tries, pause = 2000, 5 * time.Millisecond
+	for range tries {
+		var pid int64
+		err := st.db.pool.QueryRow(ctx, sessionWaitingSQL, int64(holder)).Scan(&pid)
+		if err != nil {
+			return 0, postgresError("look for a session that waits", err)
+		}
+		if pid != 0 {
+			return uint32(pid), nil
+		}
+		if err := st.wait(ctx, pause); err != nil {
+			return 0, err
+		}
+	}
+	return 0, notPlayed("worker A does not get to the row that is held")
 }
 
 func playKillAfter(ctx context.Context, st *stage) error {

@@ -51,7 +51,7 @@ func expectations() map[string]expectation {
 			countCheck,
 		},
 		"kill-before-commit": {
-			none, [2]string{"marked as paid; does nothing", "dies by SIGKILL"}, nil, sumCheck,
+			none, [2]string{"marked as paid; does nothing", "its transaction lives"}, nil, sumCheck,
 		},
 		"kill-after-commit": {
 			[]drill.Defence{drill.None, drill.Fence},

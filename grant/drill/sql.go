@@ -23,6 +23,10 @@ var (
 	ledgerReadSQL string
 	//go:embed sql/claim_mark.sql
 	claimMarkSQL string
+	//go:embed sql/claim_lock.sql
+	claimLockSQL string
+	//go:embed sql/session_waiting.sql
+	sessionWaitingSQL string
 	//go:embed sql/claim_open.sql
 	claimOpenSQL string
 	//go:embed sql/outbox_left.sql
