@@ -23,7 +23,7 @@ type Request struct {
 	// Deed is the row of the operator log to be written in the transaction of the grant, as
 	// reward_grant_logged in the migrations completes it; its arguments.deed must be different for
 	// every call. Nil writes none, as for workers.
-	Deed json.RawMessage
+	Deed json.RawMessage `json:",omitempty"`
 	// Line is where the request stands in the caller's file, counted from 1; 0 means nowhere.
 	// It is only echoed, in messages such as "duplicate of line 2".
 	Line int
