@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,11 +29,12 @@ func TestLateMarkChangesNothing(t *testing.T) {
 	b := setup(t, itemserver.Options{})
 	b.post(t, 1, 1)
 	stalled, wake := make(chan struct{}), make(chan struct{})
+	var once sync.Once
 	opts := quick()
 	opts.ClaimFor, opts.Timeout = 400*time.Millisecond, 100*time.Millisecond
 	opts.OnStep = func(step outbox.Step, _ []int64) {
 		if step == outbox.StepMark {
-			close(stalled)
+			once.Do(func() { close(stalled) })
 			<-wake
 		}
 	}
