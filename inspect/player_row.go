@@ -65,7 +65,7 @@ func (r timelineRow) sentence() string {
 
 func (r timelineRow) postingSentence() string {
 	if r.Reverses != nil {
-		return fmt.Sprintf("reverses posting %d, by %s", *r.Reverses, r.Actor)
+		return fmt.Sprintf("reverses posting %d (%s), by %s", *r.Reverses, r.Detail, r.Actor)
 	}
 	s := fmt.Sprintf("granted by %s under token %d", r.Actor, r.Token)
 	d := r.delivery()

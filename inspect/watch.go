@@ -175,9 +175,9 @@ func (w *watcher) gone(seen *survey, at time.Time) (changes []Change) {
 
 // watched is what is remembered of one lease of a survey.
 func (s *survey) watched(at int32) watched {
-	facts := s.facts(at, 0, new(grant.Fence))
-	w := watched{
-		entry: s.entries[at], heart: facts.Heartbeat, blind: !facts.FenceSeen, rank: s.ranks[at],
+	w := watched{entry: s.entries[at], blind: s.fenceErr != nil, rank: s.ranks[at]}
+	if s.alive != nil && w.entry.Foreign == "" {
+		w.heart = heartbeatOf(s.alive[lease.Identity(w.entry.Owner)])
 	}
 	if !w.blind {
 		w.fence = s.fences[s.places[at]]

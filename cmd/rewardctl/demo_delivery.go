@@ -55,6 +55,9 @@ func (d *demoDelivery) start(ctx context.Context, w *wiring, logger *slog.Logger
 	if err != nil {
 		return err
 	}
+	if err := loadReceived(ctx, w); err != nil {
+		return err
+	}
 	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	d.server = &http.Server{Handler: items, ReadHeaderTimeout: serveHeaderFor, ErrorLog: quiet}
 	d.group.Go(func() { _ = d.server.Serve(d.listener) })

@@ -16,7 +16,7 @@ func TestStatementsFitTheSchema(t *testing.T) {
 	}
 	for name, statement := range map[string]string{
 		"demo_postings": demoPostingsSQL, "demo_claims": demoClaimsSQL, "demo_floor": demoFloorSQL,
-		"demo_legacy_rows": demoLegacyRowsSQL,
+		"demo_legacy_rows": demoLegacyRowsSQL, "demo_delivered": demoDeliveredSQL,
 	} {
 		conn, err := w.Pool.Acquire(t.Context())
 		if err != nil {

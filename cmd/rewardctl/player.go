@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -34,6 +35,9 @@ func (a *app) playerHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history PLAYER",
 		Short: "List what a player received, was refused and is due, newest first",
+		Long: "Lists a player's postings, refusals, open claims and what operators did, newest first." +
+			" In the\ntable each attempt to deliver a posting has a line above it; -o json and jsonl" +
+			" hold the\nattempts in the posting.",
 		Example: "  rewardctl player history p-1001\n" +
 			"  rewardctl player history p-1001 --type refusal\n" +
 			"  rewardctl player history p-1001 --from 2026-11-01 --all -o csv > p-1001.csv",
@@ -255,5 +259,45 @@ func (a *app) printHistory(page inspect.PlayerPage) error {
 	if len(page.Balances) > 0 {
 		a.gap()
 	}
+	l.rows = nil
+	for _, e := range page.Entries {
+		l.rows = append(append(l.rows, attemptRows(e)...), historyRow(e))
+	}
 	return a.print(l)
+}
+
+// attemptRows are the attempts to deliver a posting, as lines above it, newest first as all lines
+// are. They belong to the posting, so they count as no entries and are on its page.
+func attemptRows(e inspect.PlayerEntry) [][]cell {
+	var rows [][]cell
+	for i := len(e.Attempts) - 1; i >= 0; i-- {
+		try := e.Attempts[i]
+		word := strings.ReplaceAll(try.Verdict, "_", " ")
+		detail := fmt.Sprintf("attempt %d to deliver posting %d", try.Attempt, e.ID)
+		if try.Sink != "" {
+			detail += ", by " + try.Sink
+		}
+		if !try.Kept && try.Verdict != "lost" {
+			detail += ", after its claim was over"
+		}
+		if try.Detail != "" {
+			detail += ": " + try.Detail
+		}
+		rows = append(rows, []cell{
+			instant(try.Started), text("delivery"), toned(word, attemptTone(try.Verdict)),
+			text(e.EventID), text(e.Kind), {number: true}, {number: true}, {number: true},
+			text(try.Relay), {}, {}, number(e.ID), text(detail),
+		})
+	}
+	return rows
+}
+
+func attemptTone(verdict string) tone {
+	switch verdict {
+	case "delivered", "repeated":
+		return good
+	case "refused":
+		return bad
+	}
+	return notice
 }

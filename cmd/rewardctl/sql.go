@@ -18,3 +18,9 @@ var demoLegacyTableSQL string
 
 //go:embed sql/demo_legacy_rows.sql
 var demoLegacyRowsSQL string
+
+//go:embed sql/demo_delivered.sql
+var demoDeliveredSQL string
+
+//go:embed sql/demo_received.sql
+var demoReceivedSQL string

@@ -142,8 +142,10 @@ with posting as (
 select page.rank, page.type, page.id, page.at, page.reward_event_id, page.kind, page.amount,
     page.outcome, page.resource, page.token, page.owner, page.actor, page.reason,
     page.reverses, page.accepted_token, page.accepted_owner, page.have_kind,
-    page.have_amount, page.detail, page.command, o.state as delivery_state, o.attempts,
+    page.have_amount, coalesce(undone.reward_event_id, page.detail) as detail,
+    page.command, o.state as delivery_state, o.attempts,
     o.next_attempt_at, o.delivered_at, o.last_error
 from page
 left join reward_outbox o on o.ledger_id = page.id and page.type = 'posting'
+left join reward_ledger undone on undone.id = page.reverses
 order by page.at asc, page.rank asc, page.id asc
