@@ -32,6 +32,7 @@ func deliveryDeed(d *desk, word repair.OutboxDeed, row inspect.OutboxRow) deed {
 	return deed{
 		word: req.Word(), target: req.Target(), verb: string(word),
 		cli: func(reason string) []string {
+			req := req // the closures of a deed run at the same time
 			req.Reason = reason
 			return req.CLI()
 		},
@@ -45,6 +46,7 @@ func deliveryDeed(d *desk, word repair.OutboxDeed, row inspect.OutboxRow) deed {
 			return o, nil
 		},
 		execute: func(ctx context.Context, reason string) Answer {
+			req := req // the closures of a deed run at the same time
 			req.Reason = reason
 			return changeOutbox(ctx, d, req)
 		},
@@ -111,6 +113,7 @@ func deadDeed(d *desk, count int64) deed {
 		word: req.Word(), target: req.Target(), verb: "requeue",
 		confirm: idText(max(count, 0)) + "-requeue",
 		cli: func(reason string) []string {
+			req := req // the closures of a deed run at the same time
 			req.Reason = reason
 			return req.CLI()
 		},
@@ -132,6 +135,7 @@ func deadDeed(d *desk, count int64) deed {
 			return o, nil
 		},
 		execute: func(ctx context.Context, reason string) Answer {
+			req := req // the closures of a deed run at the same time
 			req.Reason = reason
 			return changeOutbox(ctx, d, req)
 		},

@@ -33,6 +33,7 @@ func reverseDeed(d *desk, req repair.ReverseRequest) deed {
 	return deed{
 		word: req.Word(), target: req.Target(), verb: "reverse",
 		cli: func(reason string) []string {
+			req := req // the closures of a deed run at the same time
 			req.Reason = reason
 			return req.CLI()
 		},
@@ -46,6 +47,7 @@ func reverseDeed(d *desk, req repair.ReverseRequest) deed {
 			return reverseSeen(d, req, p), nil
 		},
 		execute: func(ctx context.Context, reason string) Answer {
+			req := req // the closures of a deed run at the same time
 			req.Reason = reason
 			return reverse(ctx, d, req)
 		},
