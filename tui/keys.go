@@ -56,8 +56,9 @@ func (r *root) key(msg tea.KeyMsg) tea.Cmd {
 	r.keys.last = now
 	r.keys.seq++
 	r.keys.fast = fast
-	if top := r.top(); top != nil && top.grace.absorbs(now) {
-		return nil
+	top := r.top()
+	if top != nil && top.grace.absorbs(now) && msg.Type != tea.KeyCtrlC {
+		return nil // it was meant for what was there before; leaving is always possible
 	}
 	switch {
 	case msg.Paste:
