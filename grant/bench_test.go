@@ -267,3 +267,15 @@ func BenchmarkGrantMany(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGrantPlayerIndex: whole batches with the indexes that page through a player's history,
+// beside the same without them.
+func BenchmarkGrantPlayerIndex(b *testing.B) {
+	const n = 1000
+	with, without := newBench(b, 8), newBench(b, 8)
+	if _, err := without.Pool.Exec(b.Context(),
+		"drop index reward_ledger_player_time, reward_claim_due"); err != nil {
+		b.Fatal(err)
+	}
+	sideBySide(b, "x_without_index", n, with.grantMany, without.grantMany)
+}

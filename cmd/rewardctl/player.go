@@ -285,8 +285,14 @@ func attemptRows(e inspect.PlayerEntry) [][]cell {
 		}
 		rows = append(rows, []cell{
 			instant(try.Started), text("delivery"), toned(word, attemptTone(try.Verdict)),
-			text(e.EventID), text(e.Kind), {number: true}, {number: true}, {number: true},
-			text(try.Relay), {}, {}, number(e.ID), text(detail),
+			text(e.EventID), text(e.Kind),
+			{number: true},
+			{number: true},
+			{number: true},
+			text(try.Relay),
+			{},
+			{},
+			number(e.ID), text(detail),
 		})
 	}
 	return rows
