@@ -36,7 +36,7 @@ func (term *terminal) write(words string) {
 	for i := range words {
 		term.press(words[i : i+1])
 		term.waitFor("m" + words[:i+1] + "\x1b[0m\x1b[7m") // then the cell of the cursor
-		pause := time.NewTimer(30 * time.Millisecond) // longer than keys that count as one
+		pause := time.NewTimer(30 * time.Millisecond)      // longer than keys that count as one
 		<-pause.C
 	}
 }
