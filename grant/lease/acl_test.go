@@ -235,3 +235,30 @@ func TestUsersOfTheReadmeAreHeld(t *testing.T) {
 		t.Errorf("another program's key is %q", v)
 	}
 }
+
+// A scan needs the number of keys for its progress only: a user who may not ask for it finds all
+// the same.
+func TestScanWithoutTheNumberOfKeys(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t)
+	b := openAt(t, g.admin, lease.Options{})
+	b.take(t, grant.Ask{Resource: "r", Owner: owner("worker")})
+	user := []any{"acl", "setuser", "rewardctl_view", "-dbsize"}
+	if err := g.admin.Do(t.Context(), user...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	v, err := lease.New(g.as(t, "rewardctl_view"), lease.Options{Prefix: b.prefix, TTL: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	report, err := v.Scan(t.Context(), lease.ScanOptions{}, func(page []lease.Found) error {
+		for _, f := range page {
+			found = append(found, f.Resource)
+		}
+		return nil
+	})
+	if err != nil || !report.Complete || len(found) != 1 || found[0] != "r" || report.Total < 1 {
+		t.Errorf("%v, %+v, %q", err, report, found)
+	}
+}
