@@ -39,7 +39,7 @@ func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {
 		for round := uint64(0); time.Now().Before(end) && ctx.Err() == nil; round++ {
 			fmt.Fprintf(out, "round %d, seed %d\n", round, *seed+round)
 			more := append(servers, fmt.Sprintf("REWARDCTL_SIM_SEED=%d", *seed+round),
-				"REWARDCTL_SIM_SCHEDULES=1000000", "REWARDCTL_SIM_LIKENESS=500",
+				"REWARDCTL_SOAK=1", "REWARDCTL_SIM_SCHEDULES=1000000", "REWARDCTL_SIM_LIKENESS=500",
 				"REWARDCTL_VIRTUAL_SCHEDULES=1000", fmt.Sprintf("FAULT_SEED=%d", *seed+round))
 			if err := runTests(ctx, out, c, more, "-run", soakTests, "-count=1"); err != nil {
 				return fmt.Errorf("round %d, seed %d: %w", round, *seed+round, err)

@@ -43,10 +43,10 @@ func withServers(
 	return run(servers)
 }
 
-// program is the package whose tests run the program itself, hundreds of times. Under the race
-// detector each of those runs takes several times as long, while the concurrency is in the
-// packages that it is made of; so it is tested without.
-const program = "rewardctl/cmd/rewardctl"
+// unraced are the packages that are tested without the race detector: those whose tests run the
+// program itself, hundreds of times, and those that only read. Under the detector they take several
+// times as long, while the concurrency is in the packages that they are made of.
+func unraced() []string { return []string{"rewardctl/cmd/rewardctl", "rewardctl/inspect"} }
 
 // runTests runs the tests of all packages and counts them. More arguments choose among them.
 func runTests(
@@ -56,11 +56,13 @@ func runTests(
 	if err != nil {
 		return fmt.Errorf("%s%w", list, err)
 	}
-	raced := slices.DeleteFunc(strings.Fields(list), func(p string) bool { return p == program })
+	raced := slices.DeleteFunc(strings.Fields(list), func(p string) bool {
+		return slices.Contains(unraced(), p)
+	})
 	s := newScore(out, c)
 	err = errors.Join(
 		s.run(ctx, servers, slices.Concat([]string{"-race"}, more, raced)),
-		s.run(ctx, servers, slices.Concat(more, []string{program})),
+		s.run(ctx, servers, slices.Concat(more, unraced())),
 	)
 	s.slowest(out)
 	s.board.print(out)

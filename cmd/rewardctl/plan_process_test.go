@@ -47,14 +47,14 @@ func (c *child) start(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Three processes apply one plan of 100,000 rows (10,000 in a short run) at once; two of them are
+// Three processes apply one plan of 10,000 rows (100,000 in a soak) at once; two of them are
 // killed at random moments and started again. Every row is posted once, and the result has a line
 // for each.
 func TestPlanOfManyRowsSurvivesKilledProcesses(t *testing.T) {
 	t.Parallel()
-	rows := 100_000
-	if testing.Short() {
-		rows = 10_000
+	rows := 10_000
+	if os.Getenv("REWARDCTL_SOAK") != "" {
+		rows = 100_000
 	}
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 1))
