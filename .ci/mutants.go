@@ -102,7 +102,7 @@ func (m mutant) kill(ctx context.Context, servers []string) error {
 		"test", "-overlay", overlay, "-count=1", "-vet=off", "-failfast", "-timeout=3m", "-run",
 		m.tests, m.pkg,
 	}
-	if m.tests == "TestModel" {
+	if m.tests == "TestModel" || m.pkg == "./tui/safetext" {
 		args = append(args, "-rapid.nofailfile") // which it would write beside the sources
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
