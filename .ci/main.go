@@ -32,7 +32,7 @@ const (
 )
 
 // runLimit bounds the whole run.
-const runLimit = 14 * time.Minute
+const runLimit = 14*time.Minute + 30*time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

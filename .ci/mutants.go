@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // mutant is a bug that is built in on purpose, and the tests that must notice it. The source
@@ -34,6 +35,9 @@ var errSurvived = errors.New("survived")
 // sampled is how many mutants a run of all stages builds: which ones depends on the commit. Asked
 // for alone, the stage builds all.
 const sampled = 6
+
+// sampleTime is what a sample needs on a slow machine.
+const sampleTime = 3 * time.Minute
 
 // sample picks the mutants of a commit.
 func sample(ctx context.Context, all []mutant) []mutant {
@@ -59,6 +63,10 @@ func killMutants(ctx context.Context, out io.Writer, servers []string, whole boo
 	all := mutants()
 	if !whole {
 		all = sample(ctx, all)
+		if end, bounded := ctx.Deadline(); bounded && time.Until(end) < sampleTime {
+			fmt.Fprintln(out, "     no time is left for mutants: go run ./.ci mutants")
+			return nil
+		}
 	}
 	if only := os.Getenv("REWARDCTL_MUTANT"); only != "" {
 		all = slices.DeleteFunc(all, func(m mutant) bool { return m.name != only })

@@ -44,9 +44,14 @@ func withServers(
 }
 
 // unraced are the packages that are tested without the race detector: those whose tests run the
-// program itself, hundreds of times, and those that only read. Under the detector they take several
-// times as long, while the concurrency is in the packages that they are made of.
-func unraced() []string { return []string{"rewardctl/cmd/rewardctl", "rewardctl/inspect"} }
+// program itself, hundreds of times, those that only read, and those whose concurrency is in the
+// packages that they are made of. Under the detector they take several times as long.
+func unraced() []string {
+	return []string{
+		"rewardctl/cmd/rewardctl", "rewardctl/inspect", "rewardctl/repair",
+		"rewardctl/grant/drill",
+	}
+}
 
 // runTests runs the tests of all packages and counts them. More arguments choose among them.
 func runTests(
