@@ -193,27 +193,11 @@ func (r *ApprovalRule) set(name, value string) (problem, wayOut string) {
 
 // approvalRules reads the form of a file: a list of mappings, made into the form of one line.
 func (r *reader) approvalRules(n *yaml.Node, at string) value {
-	if n.Kind == yaml.ScalarNode {
-		return r.scalar(n, at)
+	rules, v := mappings(r, n, at, "write - operator: NAME and the limits below it",
+		(*ApprovalRule).set)
+	if len(rules) > 0 {
+		v.text = (*ApprovalRules)(&rules).String()
 	}
-	v := value{where: r.where(n)}
-	if n.Kind != yaml.SequenceNode {
-		r.fail(n, at, "", "is not a list", "write - operator: NAME and the limits below it")
-		return v
-	}
-	var rules ApprovalRules
-	for i, item := range n.Content {
-		var one ApprovalRule
-		here := fmt.Sprintf("%s.%d", at, i+1)
-		r.entries(item, here, func(name string, key, val *yaml.Node) {
-			text := r.scalar(val, join(here, name)).text
-			if problem, wayOut := one.set(name, text); problem != "" {
-				r.fail(key, here, "", problem, wayOut)
-			}
-		})
-		rules = append(rules, one)
-	}
-	v.text = rules.String()
 	return v
 }
 

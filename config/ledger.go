@@ -117,28 +117,39 @@ func (l *Ledger) set(name, value string) (problem, wayOut string) {
 // ledgers reads the form of a file: a list of mappings. What comes out is the form of one line,
 // which is then checked like a value from anywhere else.
 func (r *reader) ledgers(n *yaml.Node, at string) value {
+	ledgers, v := mappings(r, n, at, "write - table: NAME and its columns below it", (*Ledger).set)
+	if len(ledgers) > 0 {
+		v.text = (*Ledgers)(&ledgers).String()
+	}
+	return v
+}
+
+// mappings reads a list of mappings, each key by set, which answers with a problem and its way
+// out. A list that is written on one line comes back as the text of the value.
+func mappings[T any](
+	r *reader, n *yaml.Node, at, wayOut string, set func(*T, string, string) (string, string),
+) ([]T, value) {
 	if n.Kind == yaml.ScalarNode {
-		return r.scalar(n, at)
+		return nil, r.scalar(n, at)
 	}
 	v := value{where: r.where(n)}
 	if n.Kind != yaml.SequenceNode {
-		r.fail(n, at, "", "is not a list", "write - table: NAME and its columns below it")
-		return v
+		r.fail(n, at, "", "is not a list", wayOut)
+		return nil, v
 	}
-	var ledgers Ledgers
+	var all []T
 	for i, item := range n.Content {
-		var one Ledger
+		var one T
 		here := fmt.Sprintf("%s.%d", at, i+1)
 		r.entries(item, here, func(name string, key, val *yaml.Node) {
 			text := r.scalar(val, join(here, name)).text
-			if problem, wayOut := one.set(name, text); problem != "" {
+			if problem, wayOut := set(&one, name, text); problem != "" {
 				r.fail(key, here, "", problem, wayOut)
 			}
 		})
-		ledgers = append(ledgers, one)
+		all = append(all, one)
 	}
-	v.text = ledgers.String()
-	return v
+	return all, v
 }
 
 // node is the inverse of reader.ledgers.
