@@ -124,18 +124,18 @@ func answerMutants() []mutant {
 		},
 		{
 			"no row means not granted", []edit{{
-				"grant/transaction.go", "\t\tanswers, err := e.transactAgain(ctx, s)\n",
+				"grant/transaction.go", "\t\terr := e.transactAgain(ctx, t)\n",
 				"\t\tvar n int\n\t\terr := e.pool.QueryRow(ctx, \"select count(*) from " +
-					"reward_ledger where lease_owner = $1\", s.wave.leases[0].Owner).Scan(&n)\n" +
-					"\t\tif err == nil && n == 0 {\n\t\t\tfailAll(s.items, errUnsettled)\n" +
-					"\t\t\treturn\n\t\t}\n\t\tanswers, err := e.transactAgain(ctx, s)\n",
+					"reward_ledger where lease_owner = $1\", w.leases[0].Owner).Scan(&n)\n" +
+					"\t\tif err == nil && n == 0 {\n\t\t\tt.fail(errUnsettled)\n" +
+					"\t\t\treturn\n\t\t}\n\t\terr = e.transactAgain(ctx, t)\n",
 			}}, "./grant", "TestFaultLateTwin|TestFaultB30",
 		},
 		{
 			"a retry takes a new owner", []edit{{
 				"grant/transaction.go", "\tpause := resolvePause\n",
-				"\tpause := resolvePause\n\tfor i, o := range s.args[4].([]string) {\n" +
-					"\t\ts.args[4].([]string)[i] = o + \"-again\"\n\t}\n",
+				"\tpause := resolvePause\n\towners := t.(*granting).args[4].([]string)\n" +
+					"\tfor i, o := range owners {\n\t\towners[i] = o + \"-again\"\n\t}\n",
 			}}, "./grant", "TestFaultB30|TestFaultReplyLost",
 		},
 		{

@@ -22,12 +22,12 @@ func (e *Engine) runBatch(ctx context.Context, items []*item) {
 		return
 	}
 	distinct, repeats := dedupe(items)
-	e.runWaves(ctx, distinct)
+	e.runWaves(ctx, distinct, layOutGrants)
 	// A token below or beside the fence means that Redis lost its counter between our read of
 	// the floor and the acquire, or that a holder before us wrote late. A new lease with a
 	// fresh floor settles it; once, so that a real conflict stays visible.
 	if again := reseedable(distinct); len(again) > 0 {
-		e.runWaves(ctx, again)
+		e.runWaves(ctx, again, layOutGrants)
 	}
 	for _, r := range repeats {
 		r.echo()
@@ -69,13 +69,13 @@ type wave struct {
 }
 
 // runWaves acquires what is needed and sends the items, one lease per resource at a time.
-func (e *Engine) runWaves(ctx context.Context, items []*item) {
+func (e *Engine) runWaves(ctx context.Context, items []*item, layOut layOutFunc) {
 	e.opt.OnStep(StepFloors)
 	leased := e.acquire(ctx, items)
 	for len(leased) > 0 {
 		var w wave
 		w, leased = nextWave(leased)
-		e.runWave(ctx, w)
+		e.runWave(ctx, w, layOut)
 	}
 }
 
@@ -112,12 +112,41 @@ func nextWave(all []leasedItem) (w wave, rest []leasedItem) {
 	return w, rest
 }
 
-func (e *Engine) runWave(ctx context.Context, w wave) {
+func (e *Engine) runWave(ctx context.Context, w wave, layOut layOutFunc) {
 	e.opt.OnStep(StepSend)
-	e.send(ctx, w)
+	e.send(ctx, w, layOut)
 	e.opt.OnStep(StepAnswered)
 	e.release(ctx, w)
 	e.opt.OnStep(StepReleased)
+}
+
+// size is the number of items.
+func (w wave) size() int {
+	n := 0
+	for _, items := range w.items {
+		n += len(items)
+	}
+	return n
+}
+
+// split halves a wave, so that one item that the database refuses cannot hold up the others.
+// The leases stay whole: the caller releases them.
+func (w wave) split() (first, second wave) {
+	half := w.size() / 2
+	for i, items := range w.items {
+		n := min(half, len(items))
+		half -= n
+		first.add(w.leases[i], items[:n])
+		second.add(w.leases[i], items[n:])
+	}
+	return first, second
+}
+
+func (w *wave) add(lease Lease, items []*item) {
+	if len(items) > 0 {
+		w.leases = append(w.leases, lease)
+		w.items = append(w.items, items)
+	}
 }
 
 // trustedUntil is the earliest deadline of the wave's leases, zero when none has one.

@@ -1,28 +1,53 @@
 package grant
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// sending is a wave laid out for the database: parallel arrays, sorted, so that every batch takes
-// its locks in the same order.
-type sending struct {
-	wave  wave
-	items []*item // in the order of the arrays
-	args  []any   // the arguments of grant_batch.sql but the last
-	// deeds are rows of the operator log, per item; nil when no item has one.
-	deeds []*string
+// transmission is a wave laid out for one transaction, of grants or of reversals, and the answers
+// that came back.
+type transmission interface {
+	// op names what the transaction does, for errors.
+	op() string
+	// queue adds the one statement to a pipeline. again says that the very same transaction was
+	// sent before and its answer was lost.
+	queue(pipeline *pgx.Batch, again bool)
+	// read keeps the statement's rows as the answers, instead of those read before.
+	read(rows pgx.Rows) error
+	// settled returns why the answers kept cannot be handed out, nil when they can.
+	settled() error
+	// deliver hands out the answers kept.
+	deliver()
+	// fail answers every item that nothing was written; lost, that nobody knows.
+	fail(err error)
+	lost(err error)
 }
 
-func layOut(w wave) *sending {
+// layOutFunc lays out a wave. With an error, the transmission is good for fail alone.
+type layOutFunc func(w wave) (transmission, error)
+
+// leaseColumns are the parallel arrays with which each statement begins: one entry per item.
+type leaseColumns struct {
+	lease     []int32 // the number of the item's lease in the wave, from 1
+	lead      []bool  // true for the first item of each lease
+	resources []string
+	tokens    []int64
+	owners    []string
+}
+
+// args are the columns as arguments of a statement.
+func (c leaseColumns) args() []any {
+	return []any{c.lease, c.lead, c.resources, c.tokens, c.owners}
+}
+
+// place sorts the items of the wave, so that every transaction takes its locks in the same order,
+// and lays out their leases.
+func (w wave) place(order func(a, b *item) int) ([]*item, leaseColumns) {
 	type placed struct {
 		it    *item
 		lease int32
@@ -33,81 +58,52 @@ func layOut(w wave) *sending {
 			all = append(all, placed{it, int32(i + 1)})
 		}
 	}
-	slices.SortFunc(all, func(a, b placed) int {
-		return cmp.Or(
-			strings.Compare(a.it.req.PlayerID, b.it.req.PlayerID),
-			strings.Compare(a.it.req.EventID, b.it.req.EventID),
-		)
-	})
+	slices.SortFunc(all, func(a, b placed) int { return order(a.it, b.it) })
 	n := len(all)
-	s := &sending{wave: w, items: make([]*item, n)}
-	lease, lead, resources := make([]int32, n), make([]bool, n), make([]string, n)
-	tokens, owners := make([]int64, n), make([]string, n)
-	players, events, kinds := make([]string, n), make([]string, n), make([]string, n)
-	amounts, actors, reasons := make([]int64, n), make([]string, n), make([]string, n)
+	items := make([]*item, n)
+	c := leaseColumns{
+		make([]int32, n), make([]bool, n), make([]string, n), make([]int64, n), make([]string, n),
+	}
 	led := make([]bool, len(w.leases))
 	for i, p := range all {
-		l, r := w.leases[p.lease-1], p.it.req
-		s.items[i] = p.it
-		lease[i], lead[i], led[p.lease-1] = p.lease, !led[p.lease-1], true
-		resources[i], tokens[i], owners[i] = l.Resource, l.Token, l.Owner
-		players[i], events[i], kinds[i] = r.PlayerID, r.EventID, r.Kind
-		amounts[i], actors[i], reasons[i] = r.Amount, r.Actor, r.Reason
+		l := w.leases[p.lease-1]
+		items[i] = p.it
+		c.lease[i], c.lead[i], led[p.lease-1] = p.lease, !led[p.lease-1], true
+		c.resources[i], c.tokens[i], c.owners[i] = l.Resource, l.Token, l.Owner
 		p.it.res.Token, p.it.res.Owner = l.Token, l.Owner
-		if r.Deed != nil {
-			s.note(i, string(r.Deed))
-		}
 	}
-	s.args = []any{
-		lease, lead, resources, tokens, owners, players, events, kinds, amounts, actors, reasons,
-	}
-	return s
-}
-
-// note adds a row of the operator log to an item.
-func (s *sending) note(i int, deed string) {
-	if s.deeds == nil {
-		s.deeds = make([]*string, len(s.items))
-	}
-	s.deeds[i] = &deed
-}
-
-// queue adds the batch to a pipeline. Only a batch in which operators act takes the statement that
-// writes their rows.
-func (s *sending) queue(pipeline *pgx.Batch, again bool) {
-	args := append(s.args[:len(s.args):len(s.args)], again)
-	if s.deeds == nil {
-		pipeline.Queue(grantBatchSQL, args...)
-		return
-	}
-	pipeline.Queue(grantLoggedSQL, append(args, s.deeds)...)
+	return items, c
 }
 
 // send runs the wave's transaction until its outcome is known or proved absent.
-func (e *Engine) send(ctx context.Context, w wave) {
-	s := layOut(w)
+func (e *Engine) send(ctx context.Context, w wave, layOut layOutFunc) {
+	t, err := layOut(w)
+	if err != nil {
+		t.fail(err)
+		return
+	}
 	trusted, cancel := e.sendContext(ctx, w.trustedUntil())
 	defer cancel()
-	if err := trusted.Err(); err != nil {
-		failAll(s.items, fmt.Errorf("grant: not sent: %w", context.Cause(trusted)))
+	if trusted.Err() != nil {
+		t.fail(fmt.Errorf("grant: not sent: %w", context.Cause(trusted)))
 		return
 	}
 	for try := 1; ; try++ {
-		answers, v, err := e.transact(trusted, s, false)
+		v, err := e.transact(trusted, t, false)
 		if err == nil {
-			s.deliver(answers)
+			t.deliver()
 			return
 		}
 		switch {
 		case v == doubt:
-			e.resolve(ctx, s)
+			e.resolve(ctx, w, t)
 			return
 		case v == retry && try < sendTries && e.opt.Wait(trusted, sendPause) == nil:
 			continue
-		case v == poison && len(s.items) > 1:
+		case v == poison && w.size() > 1:
 			first, second := w.split()
-			e.send(ctx, first)
-			e.send(ctx, second)
+			e.send(ctx, first, layOut)
+			e.send(ctx, second, layOut)
 			return
 		case v == wrongSchema:
 			e.gate.Store(nil)
@@ -115,40 +111,16 @@ func (e *Engine) send(ctx context.Context, w wave) {
 				err = gate
 			}
 		}
-		failAll(s.items, refusal(err, v))
+		t.fail(refusal(t.op(), err, v))
 		return
 	}
 }
 
-// split halves a wave, so that one item that the database refuses cannot hold up the others.
-// The leases stay whole: the caller releases them.
-func (w wave) split() (first, second wave) {
-	total := 0
-	for _, items := range w.items {
-		total += len(items)
-	}
-	half := total / 2
-	for i, items := range w.items {
-		n := min(half, len(items))
-		half -= n
-		first.add(w.leases[i], items[:n])
-		second.add(w.leases[i], items[n:])
-	}
-	return first, second
-}
-
-func (w *wave) add(lease Lease, items []*item) {
-	if len(items) > 0 {
-		w.leases = append(w.leases, lease)
-		w.items = append(w.items, items)
-	}
-}
-
-// resolve learns what became of a batch whose answer was lost. Only sending the same batch under
-// the same leases again can tell: it waits for an in-flight twin. That no row is visible proves
-// nothing, since a dead client's statement can still commit. If a newer holder has advanced the
-// fence meanwhile, the twin has ended, and the function answers by the ledger row's owner.
-func (e *Engine) resolve(ctx context.Context, s *sending) {
+// resolve learns what became of a transaction whose answer was lost. Only sending the same one
+// under the same leases again can tell: it waits for an in-flight twin. That no row is visible
+// proves nothing, since a dead client's statement can still commit. If a newer holder has advanced
+// the fence meanwhile, the twin has ended, and the function answers by the ledger row's owner.
+func (e *Engine) resolve(ctx context.Context, w wave, t transmission) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), resolveFor,
 		errors.New("the answer of PostgreSQL was lost and it could not be reached again"))
 	defer cancel()
@@ -158,18 +130,13 @@ func (e *Engine) resolve(ctx context.Context, s *sending) {
 	pause := resolvePause
 	for {
 		e.opt.OnStep(StepResolve)
-		answers, err := e.transactAgain(ctx, s)
+		err := e.transactAgain(ctx, t)
 		if err == nil {
-			s.deliver(answers)
+			t.deliver()
 			return
 		}
 		if e.opt.Wait(ctx, pause) != nil {
-			for _, it := range s.items {
-				it.res.Outcome = Unknown
-				it.res.Err = &BackendError{
-					Backend: PostgreSQL, Op: "grant", Doubt: true, Err: err,
-				}
-			}
+			t.lost(&BackendError{Backend: PostgreSQL, Op: t.op(), Doubt: true, Err: err})
 			return
 		}
 		pause = min(2*pause, resolvePauseMax)
@@ -177,49 +144,32 @@ func (e *Engine) resolve(ctx context.Context, s *sending) {
 }
 
 // transactAgain is one try to learn a lost answer. Its own bound leaves time for another.
-func (e *Engine) transactAgain(ctx context.Context, s *sending) ([]answer, error) {
+func (e *Engine) transactAgain(ctx context.Context, t transmission) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, resolveTryFor,
 		errors.New("PostgreSQL did not answer in time"))
 	defer cancel()
-	answers, _, err := e.transact(ctx, s, true)
-	return answers, err
-}
-
-// answer is one row of reward_grant.
-type answer struct {
-	ord        int64
-	outcome    *string
-	ledgerID   *int64
-	kind       *string
-	amount     *int64
-	token      *int64
-	owner      *string
-	actor      *string
-	reason     *string
-	at         *time.Time
-	fenceToken *int64
-	fenceOwner *string
-	actionID   *int64 // only of a batch in which operators act
+	_, err := e.transact(ctx, t, true)
+	return err
 }
 
 // errUnsettled: a claim changed between the posting and the classification. Sending again, with a
 // newer snapshot, settles it; what was posted answers as posted.
 var errUnsettled = errors.New("an item could not be classified")
 
-// transact sends the transaction in one network round trip: BEGIN, the batch and COMMIT in one
-// pipeline.
-func (e *Engine) transact(ctx context.Context, s *sending, again bool) ([]answer, verdict, error) {
+// transact sends the transaction in one network round trip, BEGIN, the statement and COMMIT in one
+// pipeline, and keeps its answers. The verdict counts with an error only.
+func (e *Engine) transact(ctx context.Context, t transmission, again bool) (verdict, error) {
 	conn, err := e.pool.Acquire(ctx)
 	if err != nil {
-		return nil, noEffect, err
+		return noEffect, err
 	}
 	defer conn.Release()
 	pipeline := &pgx.Batch{}
 	pipeline.Queue(grantBeginSQL)
-	s.queue(pipeline, again)
+	t.queue(pipeline, again)
 	pipeline.Queue(grantCommitSQL)
 	replies := conn.SendBatch(ctx, pipeline)
-	answers, err := readAnswers(replies, len(s.items), s.deeds != nil)
+	err = readReplies(replies, t)
 	if closeErr := replies.Close(); err == nil {
 		err = closeErr
 	}
@@ -229,52 +179,40 @@ func (e *Engine) transact(ctx context.Context, s *sending, again bool) ([]answer
 			// would be thrown away, and the next try would have to open a new one.
 			_, _ = conn.Exec(ctx, grantRollbackSQL)
 		}
-		return nil, judge(err), err
+		return judge(err), err
 	}
-	return answers, noEffect, nil
+	return noEffect, nil
 }
 
 // txFailed is the protocol's sign for a session inside a failed transaction.
 const txFailed = 'E'
 
-func readAnswers(replies pgx.BatchResults, n int, logged bool) ([]answer, error) {
+func readReplies(replies pgx.BatchResults, t transmission) error {
 	if _, err := replies.Exec(); err != nil {
-		return nil, err
+		return err
 	}
 	rows, err := replies.Query()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	answers := make([]answer, 0, n)
-	var a answer
-	into := []any{
-		&a.ord, &a.outcome, &a.ledgerID, &a.kind, &a.amount, &a.token, &a.owner, &a.actor,
-		&a.reason, &a.at, &a.fenceToken, &a.fenceOwner,
-	}
-	if logged {
-		into = append(into, &a.actionID)
-	}
-	_, err = pgx.ForEachRow(rows, into, func() error {
-		answers = append(answers, a)
-		return nil
-	})
-	if err != nil {
-		return nil, err
+	if err := t.read(rows); err != nil {
+		return err
 	}
 	tag, err := replies.Exec()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if tag.String() != "COMMIT" {
-		return nil, pgx.ErrTxCommitRollback
+		return pgx.ErrTxCommitRollback
 	}
-	for _, a := range answers {
-		if a.outcome == nil {
-			return nil, errUnsettled
-		}
+	return t.settled()
+}
+
+// answersMissing is the error of a statement that answered too few rows or too many; nil if it did
+// not.
+func answersMissing(answers, items int) error {
+	if answers == items {
+		return nil
 	}
-	if len(answers) != n {
-		return nil, fmt.Errorf("%d answers for %d items: %w", len(answers), n, errUnsettled)
-	}
-	return answers, nil
+	return fmt.Errorf("%d answers for %d items: %w", answers, items, errUnsettled)
 }

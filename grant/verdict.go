@@ -76,9 +76,9 @@ func judgeCode(pg *pgconn.PgError) verdict {
 }
 
 // refusal is the error of items that PostgreSQL proved not to have written.
-func refusal(err error, v verdict) error {
+func refusal(op string, err error, v verdict) error {
 	if v == poison {
 		return fmt.Errorf("grant: %w", err)
 	}
-	return &BackendError{Backend: PostgreSQL, Op: "grant", Err: err}
+	return &BackendError{Backend: PostgreSQL, Op: op, Err: err}
 }
