@@ -54,7 +54,9 @@ type LeaseFilter struct {
 	// for any text, ? for one character, [a-z] for one of a set, and \ takes the next literally.
 	Resource string
 	Glob     bool
-	States   []State // any of these, as the state or among Verdict.Also
+	// Resources selects these, literally, whatever Resource says; none means all.
+	Resources []string
+	States    []State // any of these, as the state or among Verdict.Also
 	// ExpiringWithin selects leases with at most this time left; 0 means all.
 	ExpiringWithin time.Duration
 	Sort           LeaseSort

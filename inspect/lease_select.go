@@ -11,11 +11,18 @@ import (
 // selection is a filter made ready.
 type selection struct {
 	LeaseFilter
-	glob pattern
+	glob  pattern
+	names map[string]bool // nil selects all
 }
 
 func newSelection(f LeaseFilter) (selection, error) {
 	s := selection{LeaseFilter: f}
+	for _, name := range f.Resources {
+		if s.names == nil {
+			s.names = make(map[string]bool, len(f.Resources))
+		}
+		s.names[name] = true
+	}
 	reject := func(field, value, problem, wayOut string) error {
 		return &grant.Rejection{Field: field, Value: value, Problem: problem, WayOut: wayOut}
 	}
@@ -56,6 +63,9 @@ func (s selection) needsState() bool { return len(s.States) > 0 || s.Sort == Sor
 
 // takesName applies what can be told by the name of the resource.
 func (s selection) takesName(resource string) bool {
+	if s.names != nil {
+		return s.names[resource]
+	}
 	if s.glob != nil {
 		return s.glob.matches(resource)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rewardctl/grant"
@@ -41,9 +42,51 @@ func NewReleaseSet(requests []ReleaseRequest) (ReleaseSet, error) {
 		fmt.Fprintf(sum, "%d:%s %d:%s\n", len(ready.Resource), ready.Resource, len(ready.Value),
 			ready.Value)
 	}
-	const bytes = 6
+	const bytes = 6 // of the sum: enough to tell sets of one moment apart
 	set.Digest = hex.EncodeToString(sum.Sum(nil)[:bytes])
 	return set, nil
+}
+
+// Word returns "lease release".
+func (s ReleaseSet) Word() string { return "lease release" }
+
+// Target returns how many leases there are, such as "3 leases".
+func (s ReleaseSet) Target() string {
+	if len(s.Requests) == 1 {
+		return s.Requests[0].Resource
+	}
+	return strconv.Itoa(len(s.Requests)) + " leases"
+}
+
+// CLI returns the lease release command that names every lease. The digest holds it to the values
+// that were seen.
+func (s ReleaseSet) CLI() []string {
+	argv := []string{"rewardctl", "lease", "release", "--set", s.Digest}
+	if len(s.Requests) > 0 {
+		argv = append(argv, "--reason", s.Requests[0].Reason)
+		if s.Requests[0].DryRun {
+			argv = append(argv, "--dry-run")
+		}
+	}
+	for _, req := range s.Requests {
+		if strings.HasPrefix(req.Resource, "-") {
+			argv = append(argv, "--")
+			break
+		}
+	}
+	for _, req := range s.Requests {
+		argv = append(argv, req.Resource)
+	}
+	return argv
+}
+
+// WithReason returns the set with a reason for every lease. What it releases is the same.
+func (s ReleaseSet) WithReason(reason string) ReleaseSet {
+	s.Requests = slices.Clone(s.Requests)
+	for i := range s.Requests {
+		s.Requests[i].Reason = reason
+	}
+	return s
 }
 
 // ReleaseOf is what became of one lease of a set.

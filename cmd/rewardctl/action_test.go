@@ -112,6 +112,38 @@ func TestReleaseCommandLineMeansTheSameRelease(t *testing.T) {
 	})
 }
 
+// The command that is shown for marked leases names every one of them and the set that was seen.
+func TestReleaseSetCommandLineMeansTheSameSet(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		reason, dry := odd().Draw(t, "reason"), rapid.Bool().Draw(t, "dry run")
+		var requests []repair.ReleaseRequest
+		for _, r := range rapid.SliceOfNDistinct(odd(), 1, 5, rapid.ID).Draw(t, "resources") {
+			requests = append(requests, repair.ReleaseRequest{
+				Resource: r, Owner: "w", Token: 7, Reason: reason, DryRun: dry,
+			})
+		}
+		want, err := repair.NewReleaseSet(requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd, names := parse(t, want.CLI())
+		f := releaseFlags{
+			names: names, set: flag(cmd, "set"), reason: flag(cmd, "reason"),
+			dryRun: flag(cmd, "dry-run") == "true",
+		}
+		got := make([]string, len(want.Requests))
+		for i, r := range want.Requests {
+			got[i] = r.Resource
+		}
+		if err := f.checkSelection(cmd); err != nil || !slices.Equal(names, got) ||
+			f.set != want.Digest || f.reason != reason || f.dryRun != dry ||
+			cmd.CommandPath() != "rewardctl "+want.Word() {
+			t.Fatalf("%q means %+v (%v), want %+v", want.CLI(), f, err, want)
+		}
+	})
+}
+
 // The tree is the contract: a word or flag that goes missing breaks somebody's script.
 func TestCommandTree(t *testing.T) {
 	t.Parallel()

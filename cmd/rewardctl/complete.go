@@ -65,8 +65,8 @@ func (a *app) completer(args []naming) cobra.CompletionFunc {
 	) {
 		const files = cobra.ShellCompDirectiveDefault
 		at := len(given)
-		if len(args) == 1 && cmd.Name() == "run" {
-			at = 0 // any number of checks
+		if len(args) == 1 && (cmd.Name() == "run" || cmd.Name() == "release") {
+			at = 0 // any number of checks, or of leases
 		}
 		if at >= len(args) {
 			return nil, cobra.ShellCompDirectiveNoFileComp

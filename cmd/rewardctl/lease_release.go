@@ -39,7 +39,8 @@ type seenJSON struct {
 type releaseFlags struct {
 	owner, token, value, reason, confirm string
 
-	state, match, set string // several
+	state, match, set string   // several
+	names             []string // several, each by its resource
 
 	wait   time.Duration
 	dryRun bool
@@ -48,24 +49,26 @@ type releaseFlags struct {
 func (a *app) leaseReleaseCommand() *cobra.Command {
 	var f releaseFlags
 	cmd := &cobra.Command{
-		Use: "release (RESOURCE --owner O --token T | --state S | --owner GLOB | --match GLOB) " +
-			"--reason WHY",
+		Use: "release (RESOURCE --owner O --token T | --state S | --owner GLOB | --match GLOB | " +
+			"RESOURCE... --set SET) --reason WHY",
 		Short: "Take a lease away from the owner and token that you saw, and from no other",
 		Long: "Burns the token first, so that its holder can never write again, then deletes the" +
 			" lock if\nit still has exactly the owner and token you name. If it has changed, nothing" +
 			" is released\nand the new owner is shown. Without RESOURCE it releases all leases that the" +
-			" flags select:\nexactly those that it shows, each only if it is still as it was seen.",
+			" flags select:\nexactly those that it shows, each only if it is still as it was seen. Several" +
+			" RESOURCEs are released\ntogether, when --set says that they are as --dry-run showed them.",
 		Example: "  rewardctl lease list --state orphan_suspect\n" +
 			"  rewardctl lease release reward:p-1001 --owner 'payout-2@host/77#ab12' --token 42 " +
 			"\\\n      --reason \"worker is gone, INC-77\" --dry-run\n" +
 			"  rewardctl lease release --state orphan_suspect --owner 'payout-2@host/*' " +
-			"--reason INC-77 --dry-run",
-		Args: optionalArgument("RESOURCE"),
+			"--reason INC-77 --dry-run\n" +
+			"  rewardctl lease release reward:p-1001 reward:p-1002 --reason INC-77 --dry-run",
+		Args: anyResources,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if f.names = args; len(args) != 1 || cmd.Flags().Changed("set") {
 				return a.releaseSelected(cmd, f)
 			}
-			for _, flag := range []string{"state", "match", "set"} {
+			for _, flag := range []string{"state", "match"} {
 				if cmd.Flags().Changed(flag) {
 					return usage(flag, "leave RESOURCE out to select several",
 						"--%s selects several leases, and RESOURCE names one", flag)
@@ -96,6 +99,17 @@ func (a *app) leaseReleaseCommand() *cobra.Command {
 	flags.StringVar(&f.confirm, "confirm", "",
 		"N-release for several; the words that a protected context asks for")
 	return cmd
+}
+
+// anyResources refuses arguments that name nothing.
+func anyResources(_ *cobra.Command, args []string) error {
+	for _, name := range args {
+		if name == "" {
+			return usage("resource", "name the resources, or leave them out to select by flags",
+				"a RESOURCE is empty")
+		}
+	}
+	return nil
 }
 
 func (f *releaseFlags) request(cmd *cobra.Command, resource string) (repair.ReleaseRequest, error) {

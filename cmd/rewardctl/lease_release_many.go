@@ -50,17 +50,7 @@ type selected struct {
 
 // releaseSelected releases several leases: exactly those that it shows.
 func (a *app) releaseSelected(cmd *cobra.Command, f releaseFlags) error {
-	for _, flag := range []string{"token", "value", "wait"} {
-		if cmd.Flags().Changed(flag) {
-			return usage(flag, "name the RESOURCE, or leave the flag out",
-				"--%s is about one lease", flag)
-		}
-	}
-	if f.state == "" && f.owner == "" && f.match == "" {
-		return usage("resource", "name one resource, or select several with --state, --owner or "+
-			"--match", "RESOURCE is missing")
-	}
-	if err := demand(cmd, "reason"); err != nil {
+	if err := f.checkSelection(cmd); err != nil {
 		return err
 	}
 	w, err := a.wire()
@@ -101,11 +91,35 @@ func (a *app) releaseSelected(cmd *cobra.Command, f releaseFlags) error {
 	return a.printReleased(f, found, results)
 }
 
+// checkSelection refuses flags that do not select several leases.
+func (f releaseFlags) checkSelection(cmd *cobra.Command) error {
+	for _, flag := range []string{"token", "value", "wait"} {
+		if cmd.Flags().Changed(flag) {
+			return usage(flag, "name the RESOURCE, or leave the flag out",
+				"--%s is about one lease", flag)
+		}
+	}
+	chosen := f.state != "" || f.owner != "" || f.match != ""
+	switch {
+	case chosen && len(f.names) > 0:
+		return usage("resource", "name the resources, or select them by flags",
+			"RESOURCE stands beside --state, --owner or --match")
+	case !chosen && len(f.names) == 0:
+		return usage("resource", "name one resource, or select several with --state, --owner or "+
+			"--match", "RESOURCE is missing")
+	case len(f.names) > 0 && f.set == "" && !f.dryRun:
+		return usage("set", "look first with --dry-run, which shows the set", "--set is missing: "+
+			"several leases are released only as they were seen")
+	}
+	return demand(cmd, "reason")
+}
+
 // selectLeases freezes what the flags select now.
 func (a *app) selectLeases(ctx context.Context, w *wiring, f releaseFlags) (selected, error) {
 	filter, err := (&leaseFlags{
 		resource: f.match, glob: f.match != "", state: f.state,
 	}).filter()
+	filter.Resources = f.names
 	if err != nil {
 		return selected{}, err
 	}
@@ -146,6 +160,11 @@ func (a *app) selectLeases(ctx context.Context, w *wiring, f releaseFlags) (sele
 		requests = append(requests, repair.ReleaseRequest{
 			Resource: l.Resource, Owner: l.Owner, Token: l.Token, Reason: f.reason, DryRun: f.dryRun,
 		})
+	}
+	for _, name := range f.names {
+		if out.states[name] == "" && f.set == "" {
+			return out, &inspect.NotFoundError{What: "lease of ours", Name: name}
+		}
 	}
 	out.set, err = repair.NewReleaseSet(requests)
 	return out, err
@@ -232,6 +251,14 @@ func newReleasedOf(r repair.ReleaseOf, state string) (releasedOfJSON, exitCode) 
 
 // releaseManyCommand is the command that releases exactly what a dry run showed.
 func releaseManyCommand(f releaseFlags, found selected) []string {
+	confirm := strconv.Itoa(len(found.set.Requests)) + "-release"
+	if len(f.names) > 0 {
+		for i := range found.set.Requests {
+			found.set.Requests[i].DryRun = false
+		}
+		argv := found.set.CLI()
+		return slices.Insert(argv, 3, "--confirm", confirm)
+	}
 	argv := []string{"rewardctl", "lease", "release"}
 	for _, one := range []struct{ flag, value string }{
 		{"--state", f.state}, {"--owner", f.owner}, {"--match", f.match}, {"--reason", f.reason},
@@ -240,8 +267,7 @@ func releaseManyCommand(f releaseFlags, found selected) []string {
 			argv = append(argv, one.flag, one.value)
 		}
 	}
-	return append(argv, "--set", found.set.Digest, "--confirm",
-		strconv.Itoa(len(found.set.Requests))+"-release")
+	return append(argv, "--set", found.set.Digest, "--confirm", confirm)
 }
 
 func (a *app) sayReleased(f releaseFlags, found selected, j releaseManyJSON) {
