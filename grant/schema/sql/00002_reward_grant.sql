@@ -1,5 +1,54 @@
 -- +goose Up
 -- +goose StatementBegin
+create function reward_fence_advance(
+    -- All arrays are parallel. Each resource has one lease; leases are numbered from 1.
+    p_lease    integer[], -- the number of the item's lease
+    p_lead     boolean[], -- true for the first item of each lease, false for its others
+    p_resource text[],
+    p_token    bigint[],
+    p_owner    text[]
+) returns boolean[]       -- whether each lease passed, by its number; null: all did
+language plpgsql
+-- One plan for every size of batch: planning anew would cost more than a small batch itself.
+set plan_cache_mode = force_generic_plan
+as $$
+-- purpose: advance the fences. A token passes if it is higher than the accepted one, or if it is
+--          the accepted one of the very same owner.
+-- locks:   the fence rows, in byte order of resource.
+declare
+    v_advanced bigint;
+begin
+    insert into reward_fence as f (resource, last_token, last_owner, updated_at)
+    select r.resource, r.token, r.owner, now()
+    from unnest(p_lead, p_resource, p_token, p_owner) as r (lead, resource, token, owner)
+    where r.lead
+    order by r.resource collate "C"
+    on conflict (resource) do update
+        set last_token = excluded.last_token,
+            last_owner = excluded.last_owner,
+            updated_at = excluded.updated_at
+        where f.last_token < excluded.last_token
+           or (f.last_token = excluded.last_token and f.last_owner = excluded.last_owner);
+    get diagnostics v_advanced = row_count;
+    if v_advanced = (select max(n) from unnest(p_lease) as l (n)) then
+        return null;
+    end if;
+    return (
+        select array_agg(coalesce(f.last_token = r.token and f.last_owner = r.owner, false)
+                         order by r.lease)
+        from (
+            select u.lease, u.resource, u.token, u.owner
+            from unnest(p_lease, p_lead, p_resource, p_token, p_owner)
+                as u (lease, lead, resource, token, owner)
+            where u.lead) as r
+        left join lateral (
+            select f.last_token, f.last_owner from reward_fence f
+            where f.resource = r.resource offset 0) f on true);
+end
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
 create function reward_grant(
     -- All arrays are parallel: one entry per item, in byte order of (player, event), no key
     -- twice. Each resource has one lease; leases are numbered from 1 in byte order of resource.
@@ -44,8 +93,7 @@ as $$
 declare
     v_at       timestamptz := now();
     v_ids      bigint[];
-    v_passed   boolean[];
-    v_advanced bigint;
+    v_passed   boolean[]; -- per lease; null: all of them
     v_posted   bigint;
     v_claimed  bigint;
 begin
@@ -58,33 +106,8 @@ begin
         perform set_config('synchronous_commit', 'on', true);
     end if;
 
-    -- 1. The fences. A token passes if it is higher than the accepted one, or if it is the
-    --    accepted one of the very same owner.
-    insert into reward_fence as f (resource, last_token, last_owner, updated_at)
-    select r.resource, r.token, r.owner, v_at
-    from unnest(p_lead, p_resource, p_token, p_owner) as r (lead, resource, token, owner)
-    where r.lead
-    order by r.resource collate "C"
-    on conflict (resource) do update
-        set last_token = excluded.last_token,
-            last_owner = excluded.last_owner,
-            updated_at = excluded.updated_at
-        where f.last_token < excluded.last_token
-           or (f.last_token = excluded.last_token and f.last_owner = excluded.last_owner);
-    get diagnostics v_advanced = row_count;
-    if v_advanced < (select max(n) from unnest(p_lease) as l (n)) then
-        select array_agg(coalesce(f.last_token = r.token and f.last_owner = r.owner, false)
-                         order by r.lease)
-        into v_passed
-        from (
-            select u.lease, u.resource, u.token, u.owner
-            from unnest(p_lease, p_lead, p_resource, p_token, p_owner)
-                as u (lease, lead, resource, token, owner)
-            where u.lead) as r
-        left join lateral (
-            select f.last_token, f.last_owner from reward_fence f
-            where f.resource = r.resource offset 0) f on true;
-    end if;
+    -- 1. The fences.
+    v_passed := reward_fence_advance(p_lease, p_lead, p_resource, p_token, p_owner);
 
     -- 2. The postings. Ledger ids are drawn first, so that the answer needs no join on text; an
     --    item that is not posted leaves a gap, which is harmless.
@@ -215,3 +238,4 @@ $$;
 -- +goose Down
 drop function reward_grant(integer[], boolean[], text[], bigint[], text[], text[], text[], text[],
     bigint[], text[], text[], boolean);
+drop function reward_fence_advance(integer[], boolean[], text[], bigint[], text[]);

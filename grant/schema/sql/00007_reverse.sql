@@ -61,8 +61,7 @@ as $$
 #variable_conflict use_column
 declare
     v_at       timestamptz := now();
-    v_passed   boolean[];
-    v_advanced bigint;
+    v_passed   boolean[]; -- per lease; null: all of them
     v_balance  bigint;
     v_post     record;
     v_back     bigint;
@@ -82,32 +81,8 @@ begin
         perform set_config('synchronous_commit', 'on', true);
     end if;
 
-    -- 1. The fences, exactly as for grants.
-    insert into reward_fence as f (resource, last_token, last_owner, updated_at)
-    select r.resource, r.token, r.owner, v_at
-    from unnest(p_lead, p_resource, p_token, p_owner) as r (lead, resource, token, owner)
-    where r.lead
-    order by r.resource collate "C"
-    on conflict (resource) do update
-        set last_token = excluded.last_token,
-            last_owner = excluded.last_owner,
-            updated_at = excluded.updated_at
-        where f.last_token < excluded.last_token
-           or (f.last_token = excluded.last_token and f.last_owner = excluded.last_owner);
-    get diagnostics v_advanced = row_count;
-    if v_advanced < (select max(n) from unnest(p_lease) as l (n)) then
-        select array_agg(coalesce(f.last_token = r.token and f.last_owner = r.owner, false)
-                         order by r.lease)
-        into v_passed
-        from (
-            select u.lease, u.resource, u.token, u.owner
-            from unnest(p_lease, p_lead, p_resource, p_token, p_owner)
-                as u (lease, lead, resource, token, owner)
-            where u.lead) as r
-        left join lateral (
-            select f.last_token, f.last_owner from reward_fence f
-            where f.resource = r.resource offset 0) f on true;
-    end if;
+    -- 1. The fences.
+    v_passed := reward_fence_advance(p_lease, p_lead, p_resource, p_token, p_owner);
 
     -- 2. One posting after the other.
     for n in 1 .. cardinality(p_posting) loop
