@@ -146,7 +146,7 @@ func (r OutboxRequest) check() *grant.Rejection {
 	case state != "" && !contained(r.Deed.nameable(), state):
 		return &grant.Rejection{
 			Field: field, Value: state, Problem: fmt.Sprintf("is not a state to %s from", r.Deed),
-			WayOut: fmt.Sprintf("use one of %v", r.Deed.nameable()),
+			WayOut: "use " + eitherOf(r.Deed.nameable()),
 		}
 	case r.LedgerID == 0 && r.Expect < 0:
 		return &grant.Rejection{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -133,7 +134,7 @@ func (r OutboxRequest) asSeen(row outboxSeen) error {
 	}
 	want := r.State
 	if want == "" {
-		want = fmt.Sprintf("one of %v", r.Deed.possible())
+		want = eitherOf(r.Deed.possible())
 	}
 	if r.Attempts >= 0 {
 		want += fmt.Sprintf(" after %d attempts", r.Attempts)
@@ -269,4 +270,10 @@ func (r OutboxRequest) entry(phase string, rows []outboxSeen, changed int64) ent
 		}
 	}
 	return e
+}
+
+// eitherOf lists two words or more for a sentence, such as "dead, parked or pending".
+func eitherOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -102,12 +102,15 @@ func (a *app) grantListCommand() *cobra.Command {
 
 func parsePlanState(s string) (repair.PlanState, error) {
 	all := append(openStates(), repair.PlanRejected, repair.PlanCancelled, repair.PlanDone)
-	for _, state := range all {
+	words := make([]string, len(all))
+	for i, state := range all {
 		if s == string(state) {
 			return state, nil
 		}
+		words[i] = string(state)
 	}
-	return "", usage("state", fmt.Sprintf("choose of: %v", all), "--state %q is not a state", s)
+	return "", usage("state", "choose from: "+strings.Join(words, ", "),
+		"--state %q is not a state", s)
 }
 
 // listPlans prints plans as a table.
