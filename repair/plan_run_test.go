@@ -124,6 +124,35 @@ func TestPlanWaitsForHeldLeases(t *testing.T) {
 	}
 }
 
+// A worker with nothing to claim goes on as soon as another one of its process is through: it does
+// not sit a poll out at the end of every plan.
+func TestPlanIdleWorkerIsWoken(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	plan, _ := planOf(t, b.operator, writeFile(t, "g.csv", manyRows(50)), repair.PlanRequest{})
+	idle := make(chan struct{})
+	var once sync.Once
+	report, err := runPlan(t, b, b.operator, plan.ID, repair.PlanRun{
+		Workers: 2,
+		// No pause ever ends by itself.
+		Wait: func(ctx context.Context, d time.Duration) error {
+			if d <= time.Second { // renewals wait longer
+				once.Do(func() { close(idle) })
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		},
+		OnStep: func(s repair.PlanStep) {
+			if s == repair.PlanStepClaimed {
+				<-idle
+			}
+		},
+	})
+	if err != nil || report.Counts.Of(grant.Applied) != 50 {
+		t.Fatalf("%v, %+v", err, report)
+	}
+}
+
 // A plan stops for all processes once too many rows were refused, and goes on when it is asked to.
 func TestPlanStopsAtMaxErrors(t *testing.T) {
 	t.Parallel()

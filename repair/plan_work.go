@@ -25,6 +25,7 @@ type planWork struct {
 	mu     sync.Mutex
 	report PlanReport
 	looked time.Time // when the progress was read last
+	freed  news
 }
 
 // planProgress is one row of plan_progress.sql.
@@ -72,6 +73,7 @@ func (w *planWork) work(ctx context.Context) error {
 
 // worker takes part after part.
 func (w *planWork) worker(ctx context.Context) error {
+	pause := planPollMin
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -79,14 +81,18 @@ func (w *planWork) worker(ctx context.Context) error {
 		if err := w.run.Gate(ctx); err != nil {
 			return err
 		}
+		freed := w.freed.next() // before the claim, so that none is missed
 		part, err := w.claim(ctx)
 		if err != nil {
 			return err
 		}
 		if part != nil {
-			if err := w.part(ctx, part); err != nil {
+			err := w.part(ctx, part)
+			w.freed.tell()
+			if err != nil {
 				return err
 			}
+			pause = planPollMin
 			continue
 		}
 		next, err := w.progress(ctx)
@@ -99,10 +105,64 @@ func (w *planWork) worker(ctx context.Context) error {
 		case next.Open == 0:
 			return nil
 		}
-		pause := time.Duration(value(next.NextIn)) * time.Millisecond
-		if err := w.run.Wait(ctx, min(max(pause, planPollMin), planPollMax)); err != nil {
+		if err := w.idle(ctx, freed, min(pause, next.until())); err != nil {
 			return err
 		}
+		pause = min(2*pause, planPollMax)
+	}
+}
+
+// until is how long until a part can be claimed by itself, if whoever holds one does not give it
+// back earlier.
+func (p planProgress) until() time.Duration {
+	return max(time.Duration(value(p.NextIn))*time.Millisecond, planPollMin)
+}
+
+// idle waits until there may be a part to claim: a worker of this process gave one back, or the
+// time is over, for what other processes do is not told here.
+func (w *planWork) idle(ctx context.Context, freed <-chan struct{}, pause time.Duration) error {
+	waiting, end := context.WithCancel(ctx)
+	defer end()
+	var ear sync.WaitGroup
+	ear.Go(func() {
+		select {
+		case <-freed:
+			end()
+		case <-waiting.Done():
+		}
+	})
+	err := w.run.Wait(waiting, pause)
+	told := waiting.Err() != nil
+	end()
+	ear.Wait()
+	if told {
+		return ctx.Err()
+	}
+	return err
+}
+
+// news tells all who wait that something happened. The zero value is ready.
+type news struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next is closed at the next tell.
+func (n *news) next() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ch == nil {
+		n.ch = make(chan struct{})
+	}
+	return n.ch
+}
+
+func (n *news) tell() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ch != nil {
+		close(n.ch)
+		n.ch = nil
 	}
 }
 
