@@ -31,6 +31,7 @@ type Action interface {
 type Observed struct {
 	At      time.Time
 	Facts   []Fact
+	Rows    []Fact   // what it changes one by one, when that is more than one thing; may be long
 	Effects []string // what will happen, one sentence each
 	Block   string   // why it cannot be done; empty when it can
 	next    Action   // the action for what is there now; nil when it is the same
@@ -71,21 +72,28 @@ type Answer struct {
 	Kind  AnswerKind
 	Title string   // one line
 	Lines []string // the rest
+	Rows  []string // what became of each of many things; may be long
+	// Spent is the screen whose marks were acted upon, so that they go; empty for none.
+	Spent ScreenID
 }
 
-// drift returns the guard facts that changed between two looks; "you saw" first.
+// drift returns the names of guard facts and rows that changed between two looks; "you saw" first.
 func drift(saw, now Observed) []string {
-	have := map[string]string{}
-	for _, f := range now.Facts {
+	return append(changed(saw.Facts, now.Facts), changed(saw.Rows, now.Rows)...)
+}
+
+func changed(saw, now []Fact) []string {
+	have := make(map[string]string, len(now))
+	for _, f := range now {
 		have[f.Name] = f.Value
 	}
-	var changed []string
-	for _, f := range saw.Facts {
+	var names []string
+	for _, f := range saw {
 		if f.Guard && have[f.Name] != f.Value {
-			changed = append(changed, f.Name)
+			names = append(names, f.Name)
 		}
 	}
-	return changed
+	return names
 }
 
 // confirmText is what is typed to confirm: the last characters of the target and the verb, such

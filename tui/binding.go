@@ -12,6 +12,7 @@ type Binding struct {
 	Keys []string // as Bubble Tea names them, such as "ctrl+s"
 	Show string   // how the keys are shown when not as they are, such as "j k"
 	Help string   // a few words, such as "release"
+	Note string   // said behind Help, such as "3 marked"; translated already
 	// Action runs on the key. Move is for navigation instead: merged keys are repeated by n.
 	Action func() tea.Cmd
 	Move   func(n int) tea.Cmd
@@ -33,6 +34,14 @@ func (b Binding) label() string {
 		return ""
 	}
 	return b.Keys[0]
+}
+
+// says are the words for the operator.
+func (b Binding) says(d *desk) string {
+	if b.Note != "" {
+		return d.tr(b.Help) + " " + b.Note
+	}
+	return d.tr(b.Help)
 }
 
 // name is what the configuration calls the deed.

@@ -46,6 +46,7 @@ type deedDialog struct {
 
 	reason, confirm field
 	focus           int
+	top, room       int // of the rows: the first that is drawn, and how many are
 	phase           phase
 	run             *job
 	answer          Answer
@@ -86,8 +87,11 @@ func (m *deedDialog) Title() string { return m.action.Word() }
 func (m *deedDialog) Close() { m.cancel() }
 
 func (m *deedDialog) lookAgain() tea.Cmd {
-	action := m.action
-	j, cmd := m.d.start(m.ctx, m.d.tr("looking at %s", action.Target()), false, readLimit,
+	action, limit := m.action, readLimit
+	if s, ok := action.(slowLook); ok && s.lookLimit() > 0 {
+		limit = s.lookLimit()
+	}
+	j, cmd := m.d.start(m.ctx, m.d.tr("looking at %s", action.Target()), false, limit,
 		func(ctx context.Context, _ *job) tea.Msg {
 			seen, err := action.Observe(ctx)
 			return lookMsg{seen, err}
@@ -143,7 +147,9 @@ func (m *deedDialog) seen(got lookMsg) tea.Cmd {
 		return nil
 	}
 	m.waiting = true
-	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return lookNowMsg{m} })
+	// A look that takes long is not repeated at once.
+	rest := max(lookEvery, loadShare*m.d.now().Sub(m.look.started))
+	return tea.Tick(rest, func(time.Time) tea.Msg { return lookNowMsg{m} })
 }
 
 // adopt takes over what only the first look could tell: the operator sees it with the rest,
@@ -156,6 +162,9 @@ func (m *deedDialog) adopt() {
 		if _, known := factNamed(m.saw, f.Name); !known {
 			m.saw.Facts = append(m.saw.Facts, f)
 		}
+	}
+	if len(m.saw.Rows) == 0 {
+		m.saw.Rows = m.cur.Rows
 	}
 	if len(m.saw.Effects) == 0 {
 		m.saw.Effects = m.cur.Effects
@@ -177,7 +186,7 @@ func (m *deedDialog) fresh() tea.Cmd {
 	if m.cur.next != nil {
 		m.action = m.cur.next
 	}
-	m.saw, m.drifted = m.cur, nil
+	m.saw, m.drifted, m.top = m.cur, nil, 0
 	m.confirm.set("")
 	m.focus = confirmIndex
 	if m.action.NeedsReason() && m.reason.value() == "" {
@@ -255,7 +264,7 @@ func (m *deedDialog) again() tea.Cmd {
 
 // done shows the answer. Keys in flight were not meant for it.
 func (m *deedDialog) done(a Answer) {
-	m.phase, m.answer = phaseAnswer, a
+	m.phase, m.answer, m.top = phaseAnswer, a, 0
 	m.d.root.changed(m)
 }
 

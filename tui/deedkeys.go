@@ -45,9 +45,9 @@ func (m *deedDialog) Bindings() []Binding {
 	case phaseRunning:
 		return []Binding{{Keys: []string{"esc"}, Help: "close; it goes on", Action: m.shut}}
 	case phaseAnswer:
-		list := []Binding{
+		list := append([]Binding{
 			{Keys: []string{"esc", "enter", "q"}, Help: "close", Action: m.shut}, copyLine,
-		}
+		}, m.scrolls()...)
 		if m.answer.Kind == AnswerUnknown {
 			list = append(list, Binding{
 				Keys: []string{"r"}, Help: "do the same again: tells", Dangerous: true, Action: m.again,
@@ -56,16 +56,30 @@ func (m *deedDialog) Bindings() []Binding {
 		return list
 	}
 	if len(m.drifted) > 0 {
-		return []Binding{
+		return append([]Binding{
 			{Keys: []string{"f", "ctrl+r"}, Help: "take a fresh look", Action: m.fresh}, shut, copyLine,
-		}
+		}, m.scrolls()...)
 	}
 	shut.Help = "cancel"
-	return []Binding{
+	return append([]Binding{
 		{Keys: []string{"tab", "down"}, Show: "tab", Help: "next", Action: m.step(1)},
 		{Keys: []string{"shift+tab", "up"}, Help: "before", Quiet: true, Action: m.step(-1)},
 		m.enterBinding(), shut, copyLine,
 		{Keys: []string{"ctrl+r"}, Help: "fresh look", Quiet: true, Action: m.fresh},
+	}, m.scrolls()...)
+}
+
+// scrolls moves through the rows, whatever field has the keys.
+func (m *deedDialog) scrolls() []Binding {
+	by := func(n int) func(int) tea.Cmd {
+		return func(k int) tea.Cmd {
+			m.top = max(m.top+n*k*max(m.room, 1), 0)
+			return nil
+		}
+	}
+	return []Binding{
+		{Keys: []string{"pgdown"}, Show: "pgdn", Help: "page down", Quiet: true, Move: by(1)},
+		{Keys: []string{"pgup"}, Help: "page up", Quiet: true, Move: by(-1)},
 	}
 }
 

@@ -29,6 +29,9 @@ func (m *deedDialog) Body(w, h int) []string {
 	case phaseAsk:
 		head = append(head, m.factLines(w)...)
 		middle, tail = m.askBody(w)
+		if room := h - len(dense(head)) - len(dense(middle)) - len(dense(tail)); len(m.saw.Rows) > 0 {
+			middle = append(m.window(m.rowLines(w), room), middle...)
+		}
 	case phaseRunning:
 		middle = append(middle, m.d.theme.Text(paint.Strong, m.d.tr("running")+m.d.theme.Glyphs.Ellipsis+
 			" "+brief(m.d.now().Sub(m.run.started).Truncate(100*time.Millisecond))))
@@ -39,6 +42,10 @@ func (m *deedDialog) Body(w, h int) []string {
 		tail = m.commandLines(w)
 	case phaseAnswer:
 		middle, tail = m.answerBody(w)
+		room := h - len(dense(head)) - len(dense(middle)) - len(dense(tail))
+		if rows := m.answerRows(w); len(rows) > 0 {
+			middle = append(middle, m.window(rows, room)...)
+		}
 	}
 	return squeeze(head, middle, tail, h)
 }
@@ -132,6 +139,52 @@ func (m *deedDialog) factLines(w int) []string {
 	return lines
 }
 
+// window returns as many of the rows as there is room for, and says where in them it is.
+func (m *deedDialog) window(rows []string, room int) []string {
+	const least = 2
+	if room = max(room, least); len(rows) <= room {
+		m.top, m.room = 0, len(rows)
+		return rows
+	}
+	m.room = room - 1
+	m.top = max(min(m.top, len(rows)-m.room), 0)
+	t := m.d.theme
+	where := m.d.tr("%d to %d of %d; pgdn and pgup scroll", m.top+1, m.top+m.room, len(rows))
+	return append(append([]string(nil), rows[m.top:m.top+m.room]...), t.Text(paint.Muted, where))
+}
+
+// rowLines draws what is changed one by one: as it was seen, or as it is now where that differs.
+func (m *deedDialog) rowLines(w int) []string {
+	t, now := m.d.theme, m.d.now()
+	have := make(map[string]Fact, len(m.cur.Rows))
+	for _, f := range m.cur.Rows {
+		have[f.Name] = f
+	}
+	name := (w - 2) * 2 / 5
+	lines := make([]string, len(m.saw.Rows))
+	for i, f := range m.saw.Rows {
+		mark, role := t.Text(paint.Muted, t.Glyphs.Equal), f.Role
+		if n := have[f.Name]; f.Guard && n.Value != f.Value {
+			if f = n; f.Name == "" {
+				f = Fact{Name: m.saw.Rows[i].Name, Value: m.d.tr("gone")}
+			}
+			mark, role = t.Text(paint.Bad, t.Glyphs.NotEqual), paint.Bad
+		}
+		lines[i] = mark + " " + safetext.Fit(safetext.Cell(f.Name), name, t.Glyphs.Ellipsis) + " " +
+			t.Text(role, safetext.Cut(safetext.Cell(f.text(now)), w-name-3, t.Glyphs.Ellipsis))
+	}
+	return lines
+}
+
+// answerRows draws what became of each.
+func (m *deedDialog) answerRows(w int) []string {
+	lines := make([]string, len(m.answer.Rows))
+	for i, row := range m.answer.Rows {
+		lines[i] = safetext.Cut(safetext.Cell(row), w, m.d.theme.Glyphs.Ellipsis)
+	}
+	return lines
+}
+
 func factNamed(o Observed, name string) (Fact, bool) {
 	for _, f := range o.Facts {
 		if f.Name == name {
@@ -141,13 +194,19 @@ func factNamed(o Observed, name string) (Fact, bool) {
 	return Fact{}, false
 }
 
-// named writes the names of facts in the operator's language.
+// named writes the names of facts in the operator's language, and of rows as they are; of very
+// many the first.
 func (m *deedDialog) named(names []string) string {
-	words := make([]string, len(names))
-	for i, name := range names {
-		words[i] = m.d.tr(name)
+	const most = 3
+	words := make([]string, min(len(names), most))
+	for i := range words {
+		words[i] = safetext.Cell(m.d.tr(names[i]))
 	}
-	return strings.Join(words, ", ")
+	all := strings.Join(words, ", ")
+	if more := len(names) - most; more > 0 {
+		all += m.d.tr(" and %d more", more)
+	}
+	return all
 }
 
 // commandLines draws the same deed as a command.
@@ -205,11 +264,8 @@ func (m *deedDialog) buttons(w int) string {
 // answerBody returns what became of the deed, and the way on.
 func (m *deedDialog) answerBody(w int) (middle, tail []string) {
 	t := m.d.theme
-	sign := map[AnswerKind]string{
-		AnswerDone: t.Glyphs.OK, AnswerRefused: t.Glyphs.Warning, AnswerFailed: t.Glyphs.Wrong,
-		AnswerUnknown: "?",
-	}[m.answer.Kind]
-	title := safetext.Cut(sign+" "+safetext.Cell(m.answer.Title), w, t.Glyphs.Ellipsis)
+	title := signOf(t.Glyphs, m.answer.Kind) + " " + safetext.Cell(m.answer.Title)
+	title = safetext.Cut(title, w, t.Glyphs.Ellipsis)
 	middle = []string{t.Text(kindRole(m.answer.Kind), title), ""}
 	for _, text := range m.answer.Lines {
 		middle = append(middle, safetext.Wrap(safetext.Cell(text), w)...)

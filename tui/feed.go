@@ -36,9 +36,10 @@ type item[R any] struct {
 type view[R any] struct {
 	gen     uint64 // of the query it answers
 	items   []*item[R]
-	total   int       // rows before the filter
-	held    int       // rows that are not shown because the order is held
-	at      time.Time // when it was read; zero before the first read
+	all     []*item[R] // before the filter, as they were read
+	total   int        // rows before the filter
+	held    int        // rows that are not shown because the order is held
+	at      time.Time  // when it was read; zero before the first read
 	took    time.Duration
 	missing []inspect.Missing
 	err     error // why the last read failed; the rows are then the last good ones
@@ -191,7 +192,7 @@ func (f *feed[R]) publish() {
 		return
 	}
 	v := f.state
-	v.gen, v.total = q.gen, len(f.last)
+	v.gen, v.total, v.all = q.gen, len(f.last), f.last
 	prev := f.out.Load()
 	if f.hold.Load() && prev.gen == q.gen && len(prev.items) > 0 &&
 		prev.args.equal(v.args) {

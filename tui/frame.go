@@ -246,7 +246,7 @@ func (r *root) footer() string {
 			continue
 		}
 		label := bind.label()
-		help := r.d.tr(bind.Help)
+		help := bind.says(r.d)
 		ok, _ := bind.enabled()
 		if !ok {
 			help = "(" + help + ")"

@@ -162,7 +162,7 @@ func (r *root) palette() tea.Cmd {
 		if b.Action == nil || b.name() == "palette" {
 			continue
 		}
-		c := choice{label: d.tr(b.Help), note: b.label(), run: func() tea.Cmd {
+		c := choice{label: b.says(d), note: b.label(), run: func() tea.Cmd {
 			return r.invoke(b, false)
 		}}
 		if b.Changes {

@@ -20,6 +20,12 @@ type visit struct {
 func tour() []visit {
 	return []visit{
 		{"columns", []string{"c"}, "show or hide a column"},
+		{
+			"release_many",
+			[]string{"esc", "j", "j", "space", "j", "space", "j", "space", "R"},
+			"now, live",
+		},
+		{"burn", []string{"esc", "B"}, "would be burned"},
 		{"now", []string{"esc", "0"}, "leases whose owner is gone"},
 		{"audits", []string{"4"}, "duplicates"},
 		{"findings", []string{"j", "k", "enter"}, "paid twice"},
@@ -31,7 +37,8 @@ func tour() []visit {
 		{"requeue", []string{"T"}, "now, live"},
 		{"log", []string{"esc", "7"}, "lease release"},
 		{"doctor", []string{"8"}, "ledger unique key"},
-		{"drills", []string{"9"}, "paused-holder"},
+		{"reseed", []string{"F", "enter"}, "nothing has to be raised"},
+		{"drills", []string{"esc", "9"}, "paused-holder"},
 		{"palette", []string{"ctrl+p"}, "what do you want to do?"},
 	}
 }

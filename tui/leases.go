@@ -99,9 +99,19 @@ func leaseSummaryLine(l *leaseList, w int) string {
 func leaseKeys(l *leaseList) []Binding {
 	return []Binding{
 		{
-			Keys: []string{"R"}, Help: "release", Changes: true, Enabled: canRelease(l),
-			Action: func() tea.Cmd {
-				return releaseLease(l)
+			Keys: []string{"R"}, Help: "release", Note: l.markNote(), Changes: true,
+			Enabled: canRelease(l), Action: func() tea.Cmd {
+				if marks, _ := l.table.Marks(); marks > 0 {
+					return releaseMarked(l)
+				}
+				return releaseLease(l, *l.selected().row)
+			},
+		},
+		{
+			Keys: []string{"B"}, Help: "burn its token", Changes: true, Quiet: true,
+			Enabled: canBurn(l), Action: func() tea.Cmd {
+				row := l.selected().row
+				return askBurn(l.d, row.Resource, row.Token, row.Owner)
 			},
 		},
 		{Keys: []string{"enter"}, Help: "history", Enabled: hasRow(l), Action: func() tea.Cmd {
@@ -142,6 +152,9 @@ func actable[R any](l *list[R]) (bool, string) {
 
 func canRelease(l *leaseList) func() (bool, string) {
 	return func() (bool, string) {
+		if marks, _ := l.table.Marks(); marks > 0 {
+			return canReleaseMarked(l, marks)
+		}
 		if ok, why := actable(l); !ok {
 			return false, why
 		}
@@ -152,8 +165,19 @@ func canRelease(l *leaseList) func() (bool, string) {
 	}
 }
 
-func releaseLease(l *leaseList) tea.Cmd {
-	row := *l.selected().row
+func canBurn(l *leaseList) func() (bool, string) {
+	return func() (bool, string) {
+		if ok, why := actable(l); !ok {
+			return false, why
+		}
+		if l.selected().row.Token == 0 {
+			return false, l.d.tr("a foreign lock has no token")
+		}
+		return true, ""
+	}
+}
+
+func releaseLease(l *leaseList, row inspect.Lease) tea.Cmd {
 	action := newRelease(l.d, row)
 	return openDeed(l.d, action, action.listed(row))
 }

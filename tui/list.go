@@ -130,7 +130,10 @@ func (l *list[R]) Update(msg tea.Msg) tea.Cmd {
 		l.shown = v
 		l.place()
 	case jobDoneMsg:
-		if _, deed := msg.result.(answerMsg); deed {
+		if got, deed := msg.result.(answerMsg); deed {
+			if got.answer.Spent == l.spec.id {
+				l.table.ClearMarks()
+			}
 			l.feed.refresh() // what was shown may be true no more
 		}
 	}
@@ -357,6 +360,18 @@ func (l *list[R]) held() string {
 		return ""
 	}
 	return l.d.theme.Text(paint.Warn, l.d.tr("%d new wait: . shows them ", l.shown.held))
+}
+
+// marked returns the rows that are marked, those that the filter hides among them, and how many
+// marked rows are gone.
+func (l *list[R]) marked() (items []*item[R], gone int) {
+	for _, it := range l.shown.all {
+		if l.table.Marked(it.id) {
+			items = append(items, it)
+		}
+	}
+	all, _ := l.table.Marks()
+	return items, all - len(items)
 }
 
 // selected returns the row under the cursor, or nil.

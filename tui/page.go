@@ -142,7 +142,7 @@ func helpLines(d *desk, list []Binding) []string {
 		if len(b.Keys) == 0 {
 			keys = d.tr("(no key)")
 		}
-		line := "  " + safetext.Fit(keys, 18, "") + "  " + d.tr(b.Help)
+		line := "  " + safetext.Fit(keys, 18, "") + "  " + b.says(d)
 		if b.Action != nil && b.Dangerous {
 			line += ", " + d.tr("pressed alone")
 		}

@@ -56,6 +56,10 @@ type AuditReader interface {
 // Operator is what the dialogs do. *repair.Operator implements it.
 type Operator interface {
 	Release(ctx context.Context, req repair.ReleaseRequest) (repair.Release, error)
+	ReleaseMany(ctx context.Context, set repair.ReleaseSet, onDone func(repair.ReleaseOf)) (
+		all []repair.ReleaseOf)
+	Burn(ctx context.Context, req repair.BurnRequest) (repair.Burn, error)
+	Reseed(ctx context.Context, req repair.ReseedRequest) (repair.Reseed, error)
 	PreviewGrant(ctx context.Context, req grant.Request) (repair.GrantPreview, error)
 	Grant(ctx context.Context, req grant.Request) (repair.GrantDeed, error)
 	ChangeOutbox(ctx context.Context, req repair.OutboxRequest) (repair.OutboxChange, error)

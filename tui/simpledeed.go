@@ -16,6 +16,8 @@ type deed struct {
 	execute            func(ctx context.Context, reason string) Answer
 	// run is execute for deeds that take long: it tells how far it is.
 	run func(ctx context.Context, reason string, tell func(string)) Answer
+	// looks bounds one look, where that can take long; 0 is readLimit.
+	looks time.Duration
 }
 
 // Word names the deed.
@@ -62,6 +64,11 @@ type longDeed interface {
 	// long returns how the deed is run; nil when it is a short one.
 	long() func(ctx context.Context, tell func(string)) Answer
 }
+
+// slowLook is an action that takes long to look at.
+type slowLook interface{ lookLimit() time.Duration }
+
+func (a deed) lookLimit() time.Duration { return a.looks }
 
 // longLimit bounds what takes long: whoever starts it can stop it.
 const longLimit = 7 * 24 * time.Hour

@@ -5,6 +5,7 @@ package tuitest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -31,6 +32,9 @@ type World struct {
 	applied  []int64
 	reversed []repair.ReverseRequest
 	released []repair.ReleaseRequest
+	burned   []repair.BurnRequest
+	reseeded []repair.ReseedRequest
+	behind   []repair.ReseedItem // counters below their fences
 	granted  []grant.Request
 	fail     error
 	stall    chan struct{} // calls wait for it when it is set
@@ -125,7 +129,7 @@ func (w *World) enter(ctx context.Context) error {
 }
 
 // Leases implements tui.Inspector.
-func (w *World) Leases(ctx context.Context, _ inspect.LeaseFilter) (inspect.LeaseList, error) {
+func (w *World) Leases(ctx context.Context, f inspect.LeaseFilter) (inspect.LeaseList, error) {
 	if err := w.enter(ctx); err != nil {
 		return inspect.LeaseList{}, err
 	}
@@ -133,7 +137,9 @@ func (w *World) Leases(ctx context.Context, _ inspect.LeaseFilter) (inspect.Leas
 	defer w.mu.Unlock()
 	list := inspect.LeaseList{At: w.now()}
 	for _, l := range w.leases {
-		list.Leases = append(list.Leases, l)
+		if len(f.Resources) == 0 || slices.Contains(f.Resources, l.Resource) {
+			list.Leases = append(list.Leases, l)
+		}
 	}
 	sort.Slice(list.Leases, func(i, j int) bool {
 		return list.Leases[i].Resource < list.Leases[j].Resource
