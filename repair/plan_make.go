@@ -18,6 +18,7 @@ import (
 type PlanRequest struct {
 	Campaign string // as the file was opened with; empty when it brings its own event ids
 	Version  int    // likewise
+	Sheet    string // the sheet of a workbook; MakePlan takes it from the file
 	Reason   string // goes into every posting and into the log
 	// SkipInvalid plans the good rows of a file that has invalid ones, which are then listed as
 	// rejected. Without it such a file is refused as a whole.
@@ -71,6 +72,7 @@ func (o *Operator) MakePlan(
 	if check.Refused > 0 && !req.SkipInvalid {
 		return Plan{}, PlanPreview{}, &InvalidRowsError{file.Name(), check}
 	}
+	req.Sheet = file.Sheet()
 	m := &planMaking{o: o, file: file, req: req, check: check}
 	write := o.writeWaiting
 	if req.DryRun {
@@ -277,6 +279,9 @@ func (r PlanRequest) deed(id int64, path string) planDeed {
 	}
 	if r.Version > 1 {
 		argv = append(argv, "--version", strconv.Itoa(r.Version))
+	}
+	if r.Sheet != "" {
+		argv = append(argv, "--sheet", r.Sheet)
 	}
 	if r.SkipInvalid {
 		argv = append(argv, "--skip-invalid")

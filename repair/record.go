@@ -49,6 +49,7 @@ type FileRequest struct {
 	Path     string // "-" is the standard input
 	Campaign string // may be empty, when the file names the events
 	Version  int    // 0 and 1 are the first
+	Sheet    string // the sheet of a workbook; ApplyFile takes it from the file
 	Reason   string
 
 	SkipInvalid bool
@@ -73,6 +74,9 @@ func (r FileRequest) CLI() []string {
 	}
 	if r.Version > 1 {
 		argv = append(argv, "--version", strconv.Itoa(r.Version))
+	}
+	if r.Sheet != "" {
+		argv = append(argv, "--sheet", r.Sheet)
 	}
 	if argv = append(argv, "--reason", r.Reason); r.SkipInvalid {
 		argv = append(argv, "--skip-invalid")
@@ -105,7 +109,7 @@ func (o *Operator) ApplyFile(
 	if check.Refused > 0 && !opt.SkipInvalid {
 		return ApplyFile(ctx, engine, file, opt) // it is refused: nothing is asked of anybody
 	}
-	req.SkipInvalid = opt.SkipInvalid
+	req.SkipInvalid, req.Sheet = opt.SkipInvalid, file.Sheet()
 	e := entry{
 		action: req, phase: phaseIntent, reason: req.Reason, outcome: "intended",
 		arguments: map[string]string{

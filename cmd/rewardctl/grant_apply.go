@@ -18,7 +18,7 @@ const applyGCPercent = 40
 
 // applyFlags are the flags of "grant apply".
 type applyFlags struct {
-	campaign, reason, result, rest, confirm string
+	campaign, reason, sheet, result, rest, confirm string
 
 	version     int
 	skipInvalid bool
@@ -34,7 +34,7 @@ func (a *app) grantApplyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply PLAN | FILE --campaign C --reason WHY",
 		Short: "Grant a plan or a file of rewards; applying it again grants nothing new",
-		Long: "Grants the rows of a plan by its number, or every row of a CSV or JSONL file:" +
+		Long: "Grants the rows of a plan by its number, or every row of a CSV, JSONL or XLSX file:" +
 			" player_id, kind,\namount and, if there, subject or event. A file is checked first; a" +
 			" bad row refuses it, unless\n--skip-invalid. Ctrl-C stops after the batch in hand." +
 			" The same plan or file again, also under\nanother name, grants only what is left. Any" +
@@ -71,6 +71,7 @@ func (a *app) grantApplyCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVar(&f.campaign, "campaign", "", "what the rewards are part of: builds the event ids")
 	flags.IntVar(&f.version, "version", 1, "2 or more repeats the same rewards on purpose")
+	flags.StringVar(&f.sheet, "sheet", "", "the sheet of a workbook, when several hold anything")
 	flags.StringVar(&f.reason, "reason", "", "why, for the records")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would happen, change nothing")
 	flags.StringVar(&f.result, "result", "", "write a CSV with the answer to each row")
@@ -98,8 +99,8 @@ func (a *app) applyFile(ctx context.Context, path string, f applyFlags) error {
 	debug.SetGCPercent(applyGCPercent)
 	bar := a.newProgress()
 	file, err := batchfile.Open(ctx, path, batchfile.Options{
-		Campaign: f.campaign, Version: f.version, Actor: w.conf.Operator, Reason: f.reason,
-		Limits: w.limits(), Stdin: a.stdin, OnProgress: bar.checking,
+		Campaign: f.campaign, Version: f.version, Sheet: f.sheet, Actor: w.conf.Operator,
+		Reason: f.reason, Limits: w.limits(), Stdin: a.stdin, OnProgress: bar.checking,
 	})
 	if err != nil {
 		return err

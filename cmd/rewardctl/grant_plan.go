@@ -34,7 +34,7 @@ func planPolicy(a config.Approval) repair.PlanPolicy {
 
 // planFlags are the flags of "grant plan".
 type planFlags struct {
-	campaign, reason string
+	campaign, reason, sheet string
 
 	version     int
 	skipInvalid bool
@@ -46,13 +46,14 @@ func (a *app) grantPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan FILE --campaign C --reason WHY",
 		Short: "Freeze a file of rewards as a plan, preview it, grant nothing",
-		Long: "Checks every line of a CSV or JSONL file (- reads standard input), keeps the rows as" +
-			" a plan and\nsays what it would do: players, totals, what is granted already, what" +
+		Long: "Checks every line of a CSV, JSONL or XLSX file (- reads standard input), keeps the" +
+			" rows as a plan and\nsays what it would do: players, totals, what is granted already, what" +
 			" would be refused, balances\nafterwards. The same rows again, also under another name," +
 			" answer the plan there is.\n\nIt ends with 0 when the plan may be applied, 7 when it is" +
 			" over a limit and awaits approval, 2 when\nthe file is refused.",
 		Example: "  rewardctl grant plan players.csv --campaign outage-2026-11-30 --reason " +
 			"\"outage on 30 November\"\n" +
+			"  rewardctl grant plan season.xlsx --sheet Winners --campaign season-34 --reason season\n" +
 			"  rewardctl grant approve 12 --reason \"checked with ticket 5519\"\n" +
 			"  rewardctl grant apply 12 --result result.csv",
 		Args: arguments("FILE"),
@@ -70,6 +71,7 @@ func (a *app) grantPlanCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVar(&f.campaign, "campaign", "", "what the rewards are part of: builds the event ids")
 	flags.IntVar(&f.version, "version", 1, "2 or more repeats the same rewards on purpose")
+	flags.StringVar(&f.sheet, "sheet", "", "the sheet of a workbook, when several hold anything")
 	flags.StringVar(&f.reason, "reason", "", "why, for the records")
 	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "plan the good rows of a file with bad ones")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "preview the plan, keep nothing")
@@ -113,8 +115,8 @@ func (a *app) openGrants(
 	// what the process takes.
 	debug.SetGCPercent(applyGCPercent)
 	file, err := batchfile.Open(ctx, path, batchfile.Options{
-		Campaign: f.campaign, Version: f.version, Actor: w.conf.Operator, Reason: f.reason,
-		Limits: w.limits(), Stdin: a.stdin, OnProgress: bar.checking,
+		Campaign: f.campaign, Version: f.version, Sheet: f.sheet, Actor: w.conf.Operator,
+		Reason: f.reason, Limits: w.limits(), Stdin: a.stdin, OnProgress: bar.checking,
 	})
 	if err != nil {
 		return nil, err

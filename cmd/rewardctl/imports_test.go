@@ -74,7 +74,10 @@ func arrows() []arrow {
 
 // onlyForTests are the packages that no program may hold.
 func onlyForTests() []string {
-	return []string{"grant/granttest", "grant/granttest/simulator", "tui/tuitest"}
+	return []string{
+		"grant/granttest", "grant/granttest/simulator", "tui/tuitest",
+		"repair/batchfile/workbook/booktest",
+	}
 }
 
 // matches reports whether a pattern covers a package.

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 // invariants, hold RESOURCE OWNER [TTL], lockis RESOURCE [VALUE], sql STATEMENT, within TIME N
 // COMMAND... (exits, with a bound of time), redis COMMAND... (keys begin with $PREFIX), port NAME
 // (a free address, into a variable), answers ADDRESS (waits until somebody listens), person [NAME]
-// (who gives the commands that follow).
+// (who gives the commands that follow), xlsx OUT SHEET=CSV... (writes a workbook).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
@@ -97,7 +97,7 @@ func (s *script) commands() map[string]func(*testscript.TestScript, bool, []stri
 		"exits": s.exits, "json": s.json, "golden": s.golden, "rows": s.rows,
 		"invariants": s.invariants, "hold": s.hold, "lockis": s.lockis, "sql": s.sql,
 		"within": s.within, "redis": s.redis, "keep": s.keep, "person": s.person,
-		"port": s.port, "answers": s.answers,
+		"port": s.port, "answers": s.answers, "xlsx": xlsx,
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 
+	"rewardctl/repair/batchfile/workbook"
+
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
@@ -25,10 +27,8 @@ func decode(src *io.SectionReader) (io.Reader, error) {
 		return nil, &FileError{
 			Problem: "it is empty", WayOut: "give a file with a header line and data rows",
 		}
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xd0\xcf\x11")):
-		return nil, &FileError{
-			Problem: "it is a workbook, not CSV", WayOut: "save the sheet as CSV UTF-8",
-		}
+	case workbook.IsOld(head):
+		return nil, asFileError(workbook.Old(src))
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		return nil, &FileError{
 			Problem: "it is compressed", WayOut: "unpack it, or pipe: gzip -dc FILE | ... -",

@@ -24,6 +24,11 @@
 // above; the keys of the first line are those of all. Texts are in quotes. An id may also be a
 // plain number of up to 15 digits; a longer one is refused, because programs change its digits.
 //
+// A workbook (XLSX) is one sheet whose first row with anything in it is the header; a row is named
+// by its number in the sheet. What a person who looks at the sheet does not see is refused:
+// formulas, hidden rows, columns and sheets, merged cells, and numbers that are shown as another
+// value. A number is an id only with up to 15 digits that are shown as they are.
+//
 // # Cells
 //
 // White space around a cell is dropped, no-break and ideographic spaces included. White space
@@ -36,8 +41,9 @@
 //
 // Validate reads everything and writes nothing: it counts, finds every problem, and settles keys
 // that the file names twice. Rows then gives each data row exactly once, in order, with its
-// verdict. Memory grows by about 90 bytes per row while validating and by less than 10 after; a
-// file that changes between the passes is noticed row by row.
+// verdict. Memory grows by about 90 bytes per row while validating and by less than 10 after,
+// beside the shared texts of a workbook; a file that changes between the passes is noticed row by
+// row.
 //
 // The same key (player and event) twice with the same content: the first row is granted, later
 // ones are duplicates of its line. With differing content all of these rows are refused, each

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"rewardctl/grant"
+	"rewardctl/repair/batchfile/workbook"
 )
 
 // Options say how a file is read. Campaign is required for files without a column event; Actor
@@ -19,6 +21,9 @@ type Options struct {
 	Actor    string
 	Reason   string
 	Limits   grant.Limits
+
+	// Sheet names the sheet of a workbook; empty is right when only one holds anything.
+	Sheet string
 
 	Stdin   io.Reader // what the path "-" reads
 	TempDir string    // where a stream is spooled; empty means the system's folder
@@ -49,6 +54,7 @@ type File struct {
 	src    *os.File
 	size   int64
 	layout layout
+	sheet  *workbook.Sheet // nil when the file is no workbook
 
 	check   *Check // set by Validate
 	verdict verdicts
@@ -70,7 +76,7 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 	if err := f.openSource(ctx, path); err != nil {
 		return nil, err
 	}
-	layout, err := readLayout(f.section)
+	layout, err := f.readLayout(ctx)
 	if err != nil {
 		return nil, errors.Join(f.named(err), f.Close())
 	}
@@ -158,6 +164,14 @@ func (f *File) Piped() bool { return f.piped }
 // Name is what the file is called in messages: its path, or "standard input".
 func (f *File) Name() string { return f.name }
 
+// Sheet is the name of the sheet that is read, when the workbook has several; otherwise empty.
+func (f *File) Sheet() string {
+	if f.sheet == nil || f.sheet.Others() == 0 {
+		return ""
+	}
+	return f.sheet.Name
+}
+
 // Same reports whether path is this very file, also under another name, so that nobody writes
 // over the input. A path that does not exist is not.
 func (f *File) Same(path string) (bool, error) {
@@ -187,8 +201,30 @@ func (f *File) named(err error) error {
 	return err
 }
 
+// readLayout finds out what the file is and where its columns are.
+func (f *File) readLayout(ctx context.Context) (layout, error) {
+	head := make([]byte, headLen)
+	n, err := f.src.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return layout{}, err
+	}
+	if workbook.Is(head[:n]) {
+		return f.openSheet(ctx)
+	}
+	if f.opt.Sheet != "" {
+		return layout{}, &FileError{
+			Problem: "it is no workbook, so it has no sheet " + strconv.Quote(f.opt.Sheet),
+			WayOut:  "leave --sheet out",
+		}
+	}
+	return readLayout(f.section)
+}
+
 // records returns a scanner behind the header.
-func (f *File) records() (*scanner, error) {
+func (f *File) records(ctx context.Context) (*scanner, error) {
+	if f.sheet != nil {
+		return f.sheetRecords(ctx)
+	}
 	text, err := decode(f.section())
 	if err != nil {
 		return nil, f.named(err)

@@ -21,6 +21,9 @@ type layout struct {
 	json bool // JSON lines; keys are those of the first one
 	keys [len(jsonCells)]bool
 
+	sheet bool // a sheet of a workbook
+	row   int  // its header row
+
 	ignored []string // names of columns that are not used, as written
 	marked  bool     // it is an export of ours: reward_event_id and an outcome or ledger id
 }

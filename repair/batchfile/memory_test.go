@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rewardctl/repair/batchfile"
+	"rewardctl/repair/batchfile/workbook/booktest"
 )
 
 const million = 1_000_000
@@ -112,4 +113,35 @@ func TestMemoryPerRow(t *testing.T) {
 		t.Errorf("%d bytes per row after validating", perRow)
 	}
 	runtime.KeepAlive(file)
+}
+
+// BenchmarkValidateSheet is BenchmarkValidateMillion for a workbook of 200,000 rows; XML costs.
+func BenchmarkValidateSheet(b *testing.B) {
+	const rows = 200_000
+	records := make([][]string, 1, rows+1)
+	records[0] = []string{"player_id", "kind", "amount", "subject"}
+	for i := range rows {
+		records = append(records, []string{
+			fmt.Sprintf("7656119%010d", i*7919%9999991), "gems", fmt.Sprint(i%500 + 1),
+			fmt.Sprintf("rank-%d", i%1000),
+		})
+	}
+	path := writeBook(b, booktest.One(booktest.Table(records...)...))
+	records = nil
+	for b.Loop() {
+		before, peak := liveHeap(), uint64(0)
+		file := open(b, path, batchfile.Options{OnProgress: func(n int, _, _ int64) {
+			if n > rows-8192 {
+				peak = max(peak, liveHeap())
+			}
+		}})
+		check, err := file.Validate(context.Background())
+		if err != nil || check.Good != rows {
+			b.Fatalf("%+v, %v", check, err)
+		}
+		b.ReportMetric((float64(peak)-float64(before))/rows, "peak-B/row")
+		b.ReportMetric((float64(liveHeap())-float64(before))/rows, "after-B/row")
+		runtime.KeepAlive(file)
+	}
+	b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }

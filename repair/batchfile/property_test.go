@@ -73,36 +73,43 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, err := tryOpen(t, write(t, string(text)), batchfile.Options{})
-		var check *batchfile.Check
-		if err == nil {
-			check, err = file.Validate(context.Background())
-		}
-		if err != nil {
-			var fe *batchfile.FileError
-			if !errors.As(err, &fe) || fe.Name == "" || fe.Problem == "" || fe.WayOut == "" {
-				t.Fatalf("%q: %v", text, err)
-			}
-			return
-		}
-		rows, good, line := 0, 0, 1
-		for row, err := range file.Rows(context.Background()) {
-			if err != nil {
-				t.Fatalf("%q: %v", text, err)
-			}
-			if row.Line <= line {
-				t.Fatalf("%q: line %d after line %d", text, row.Line, line)
-			}
-			rows, line = rows+1, row.Line
-			if len(row.Problems) == 0 && row.DuplicateOf == 0 {
-				good++
-			}
-		}
-		if rows != check.Rows || good != check.Good ||
-			check.Good+check.Duplicates+check.Refused != check.Rows {
-			t.Fatalf("%q: %d rows, %d good, check %+v", text, rows, good, check)
-		}
+		fuzzFile(t, write(t, string(text)), fmt.Sprintf("%q", text))
 	})
+}
+
+// fuzzFile reads a file that may be anything: it is refused with words, or each of its rows is
+// counted once and given once.
+func fuzzFile(t *testing.T, path, text string) {
+	t.Helper()
+	file, err := tryOpen(t, path, batchfile.Options{})
+	var check *batchfile.Check
+	if err == nil {
+		check, err = file.Validate(context.Background())
+	}
+	if err != nil {
+		var fe *batchfile.FileError
+		if !errors.As(err, &fe) || fe.Name == "" || fe.Problem == "" || fe.WayOut == "" {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return
+	}
+	rows, good, line := 0, 0, 1
+	for row, err := range file.Rows(context.Background()) {
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if row.Line <= line {
+			t.Fatalf("%s: line %d after line %d", text, row.Line, line)
+		}
+		rows, line = rows+1, row.Line
+		if len(row.Problems) == 0 && row.DuplicateOf == 0 {
+			good++
+		}
+	}
+	if rows != check.Rows || good != check.Good ||
+		check.Good+check.Duplicates+check.Refused != check.Rows {
+		t.Fatalf("%s: %d rows, %d good, check %+v", text, rows, good, check)
+	}
 }
 
 func FuzzGuard(f *testing.F) {

@@ -31,6 +31,8 @@ type cells struct {
 	extra int  // how many cells there are, when more than the header has; else 0
 	marks int  // text marks of spreadsheets taken off
 
+	hidden bool // the row is hidden in its sheet
+
 	player, kind, amount, subject, event cell
 }
 
@@ -43,19 +45,19 @@ type cell struct {
 
 // cut takes the used cells out of a record.
 func (l layout) cut(s *scanner) cells {
-	c := cells{line: s.start, blank: s.blankFrom(0)}
-	c.player = c.take(s, l.player)
-	c.kind = c.take(s, l.kind)
-	c.subject = c.take(s, l.subject)
-	c.event = c.take(s, l.event)
-	c.amount = c.take(s, l.amount)
+	c := cells{line: s.start, blank: s.blankFrom(0), hidden: s.sheet != nil && s.sheet.rows.Hidden}
+	c.player = c.take(s, l.player, false)
+	c.kind = c.take(s, l.kind, false)
+	c.subject = c.take(s, l.subject, false)
+	c.event = c.take(s, l.event, false)
+	c.amount = c.take(s, l.amount, true)
 	if s.cells() > l.width && !s.blankFrom(l.width) {
 		c.extra = s.cells()
 	}
 	return c
 }
 
-func (c *cells) take(s *scanner, column int) cell {
+func (c *cells) take(s *scanner, column int, amount bool) cell {
 	if column < 0 {
 		return cell{}
 	}
@@ -65,6 +67,11 @@ func (c *cells) take(s *scanner, column int) cell {
 	text := trim(s.cell(column))
 	if s.json != nil {
 		return cell{text: text, fault: s.json.faults[column]}
+	}
+	if s.sheet != nil {
+		if f := s.sheet.fault(column, amount); f.found() {
+			return cell{text: text, fault: f}
+		}
 	}
 	if len(text) > 1 && text[0] == '\'' && looksLikeFormula(string(text[1:])) {
 		text = trim(text[1:])
@@ -113,9 +120,16 @@ func (j *judge) row(c cells) Row {
 		r.add("row", "", "holds nothing", "delete the row")
 		return r
 	}
+	if c.hidden {
+		r.add("row", "", "is hidden in the sheet", "unhide it (a filter hides rows too) or delete it")
+	}
 	if c.extra > 0 {
+		wayOut := "quote the cell that contains the separator"
+		if j.layout.sheet {
+			wayOut = "name the column in the header, or clear the cell"
+		}
 		r.add("row", "", fmt.Sprintf("has %d cells, the header has %d", c.extra, j.layout.width),
-			"quote the cell that contains the separator")
+			wayOut)
 	}
 	r.addID("player_id", c.player, false)
 	r.addID("kind", c.kind, true)
@@ -196,6 +210,9 @@ func checksum(s *scanner, table *crc32.Table) uint32 {
 	for i := range s.ends {
 		sum = crc32.Update(sum, table, s.cell(i))
 		sum = crc32.Update(sum, table, end)
+	}
+	if s.sheet != nil {
+		sum = crc32.Update(sum, table, s.sheet.looks())
 	}
 	return sum
 }

@@ -18,7 +18,7 @@ func (f *File) Rows(ctx context.Context) iter.Seq2[Row, error] {
 			yield(Row{}, ErrNotValidated)
 			return
 		}
-		s, err := f.records()
+		s, err := f.records(ctx)
 		if err != nil {
 			yield(Row{}, f.changed(0, err))
 			return

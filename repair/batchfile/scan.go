@@ -33,7 +33,8 @@ type scanner struct {
 	ends   []int // per cell: where it ends in text
 	quoted bool  // the record has a quoted cell, so it is not a blank line
 
-	json *jsonLine // nil for separated values
+	json  *jsonLine // nil for others than JSON lines
+	sheet *sheetRow // nil for others than workbooks
 }
 
 func newScanner(src io.Reader, separator byte) *scanner {
@@ -55,8 +56,11 @@ func (s *scanner) cell(i int) []byte {
 // next reads one record; blank lines are passed over. The error is io.EOF after the last record,
 // a *FileError for text that is neither CSV nor JSON lines, or what the source answered.
 func (s *scanner) next() error {
-	if s.json != nil {
+	switch {
+	case s.json != nil:
 		return s.nextObject()
+	case s.sheet != nil:
+		return s.nextRow()
 	}
 	for {
 		s.text, s.ends, s.quoted = s.text[:0], s.ends[:0], false

@@ -103,7 +103,7 @@ func newValidation(f *File) *validation {
 }
 
 func (v *validation) run(ctx context.Context) error {
-	s, err := v.file.records()
+	s, err := v.file.records(ctx)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (v *validation) run(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			return err
+			return v.file.ofSheet(err)
 		}
 		if err := v.take(s); err != nil {
 			return err
@@ -130,13 +130,18 @@ func (v *validation) run(ctx context.Context) error {
 			Problem: "it has a header but no data rows", WayOut: "add rows below the header",
 		}
 	}
-	return nil
+	return v.file.checkSheet(s)
 }
 
 func (v *validation) progress(s *scanner) {
-	if v.file.opt.OnProgress != nil && v.check.Rows > 0 {
-		v.file.opt.OnProgress(v.check.Rows, min(s.taken, v.file.size), v.file.size)
+	if v.file.opt.OnProgress == nil || v.check.Rows == 0 {
+		return
 	}
+	taken, size := s.taken, v.file.size
+	if s.sheet != nil {
+		taken, size = s.sheet.rows.Taken(), s.sheet.rows.Size()
+	}
+	v.file.opt.OnProgress(v.check.Rows, min(taken, size), size)
 }
 
 // take judges one record and remembers it.
