@@ -10,7 +10,6 @@ import (
 	"rewardctl/grant"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // beginRow is what begin.sql tells about a transaction.
@@ -50,8 +49,9 @@ func (r *Reader) auditRead(
 	if errors.As(err, &sink) || err != nil && ctx.Err() != nil {
 		return unmarked(ctx, err)
 	}
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) && answer.Code == "42501" {
+	err = grant.Denied(r.pool, err)
+	var denied *grant.DeniedError
+	if errors.As(err, &denied) {
 		return fmt.Errorf("%s: this account may not read everything, and an audit that is not "+
 			"shown every row proves nothing: %w", op, err)
 	}

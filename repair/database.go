@@ -61,6 +61,7 @@ func (o *Operator) transact(
 	if err == nil {
 		return nil
 	}
+	err = grant.Denied(o.pool, err)
 	if cause := context.Cause(ctx); errors.Is(cause, errTooSlow) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
@@ -95,7 +96,9 @@ func (o *Operator) readAll(
 		IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly,
 	}, func(tx pgx.Tx) error { return fn(ctx, tx) })
 	if err != nil {
-		return &grant.BackendError{Backend: grant.PostgreSQL, Op: op, Err: err}
+		return &grant.BackendError{
+			Backend: grant.PostgreSQL, Op: op, Err: grant.Denied(o.pool, err),
+		}
 	}
 	return nil
 }

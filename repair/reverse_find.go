@@ -119,7 +119,9 @@ func (o *Operator) readLong(
 		return err
 	})
 	if err != nil {
-		return &grant.BackendError{Backend: grant.PostgreSQL, Op: op, Err: err}
+		return &grant.BackendError{
+			Backend: grant.PostgreSQL, Op: op, Err: grant.Denied(o.pool, err),
+		}
 	}
 	return answer
 }

@@ -11,6 +11,7 @@ import (
 
 	"rewardctl/grant"
 	"rewardctl/inspect"
+	"rewardctl/repair"
 	"rewardctl/tui/paint"
 	"rewardctl/tui/table"
 
@@ -140,6 +141,9 @@ func auditDetail(d *desk, r *inspect.AuditRun, w int) (left, right []string) {
 func (d *desk) canAudit() (bool, string) {
 	if d.opts.RunAudit == nil {
 		return false, d.tr("this console cannot run audits")
+	}
+	if why := d.lacks(repair.WordAudit); why != "" {
+		return false, why
 	}
 	if d.jobs.stoppable() != nil {
 		return false, d.tr("a job runs already; x stops it")

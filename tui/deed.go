@@ -129,7 +129,7 @@ func (m *deedDialog) seen(got lookMsg) tea.Cmd {
 	switch {
 	case got.err != nil:
 		m.d.health.failed(got.err)
-		m.problem = got.err.Error()
+		m.problem = m.d.unread(got.err)
 	default:
 		first := !m.looked
 		m.cur, m.looked = got.seen, true
@@ -198,8 +198,8 @@ func (m *deedDialog) fresh() tea.Cmd {
 // obstacle says why the deed cannot be started now; empty when it can.
 func (m *deedDialog) obstacle() string {
 	switch {
-	case m.d.readOnly() != "":
-		return m.d.readOnly()
+	case m.d.cannot(m.action.Word()) != "":
+		return m.d.cannot(m.action.Word())
 	case !m.looked && m.problem != "":
 		return m.d.tr("it cannot be seen: %s", m.problem)
 	case !m.looked:

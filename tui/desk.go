@@ -29,6 +29,7 @@ type desk struct {
 	messages messages
 	health   health
 	armed    armed
+	rights   rights
 	keymap   keymap
 	tilers   []tiler
 	counted  map[string]int64 // what the home screen counts

@@ -9,6 +9,7 @@ import (
 
 	"rewardctl/grant"
 	"rewardctl/inspect"
+	"rewardctl/repair"
 	"rewardctl/tui/paint"
 	"rewardctl/tui/table"
 
@@ -34,8 +35,11 @@ func newDoctorScreen(d *desk) *doctorList {
 		keys: func(l *doctorList) []Binding {
 			return []Binding{{
 				Keys: []string{"F"}, Help: "counters and fences" + d.theme.Glyphs.Ellipsis, Changes: true,
-				Enabled: func() (bool, string) { return d.readOnly() == "", d.readOnly() },
-				Action:  func() tea.Cmd { return askReseed(d) },
+				Enabled: func() (bool, string) {
+					why := d.cannot(repair.WordReseed)
+					return why == "", why
+				},
+				Action: func() tea.Cmd { return askReseed(d) },
 			}, {
 				Keys: []string{"T"}, Help: "this terminal", Action: func() tea.Cmd {
 					d.root.open(newPage(d.root, d.tr("this terminal"), d.terminalText()), false)

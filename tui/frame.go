@@ -128,6 +128,8 @@ func (r *root) healthText() string {
 func (r *root) age() string {
 	s := r.screen().Seen()
 	switch {
+	case s.denied:
+		return r.d.tr("not allowed")
 	case s.at.IsZero() && s.problem != "":
 		return r.d.tr("nothing read")
 	case s.at.IsZero() && s.live:

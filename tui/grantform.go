@@ -170,7 +170,7 @@ func (s *grantScreen) take(got previewMsg) {
 	if got.err != nil {
 		s.preview = nil
 		s.d.health.failed(got.err)
-		s.seen.problem = got.err.Error()
+		s.seen.problem = s.d.unread(got.err)
 		return
 	}
 	s.seen = seen{at: s.d.now()}
@@ -193,7 +193,7 @@ func (s *grantScreen) look() tea.Cmd {
 
 // ready says whether the grant can be asked for, and why not.
 func (s *grantScreen) ready() (bool, string) {
-	if why := s.d.readOnly(); why != "" {
+	if why := s.d.cannot(repair.WordGrant); why != "" {
 		return false, why
 	}
 	if _, problem := s.request(); problem != nil {

@@ -114,7 +114,7 @@ func (s *grantScreen) previewLines(w int) []string {
 	case s.forSeq != s.seq:
 		lines = append(lines, t.Text(paint.Muted, s.d.tr("looking")+t.Glyphs.Ellipsis))
 	case s.err != nil:
-		lines = append(lines, wrapped(t, s.d.tr("not seen"), s.err.Error(), paint.Bad, w)...)
+		lines = append(lines, wrapped(t, s.d.tr("not seen"), s.d.unread(s.err), paint.Bad, w)...)
 	default:
 		lines = append(lines, s.answerLines(*s.preview, w)...)
 	}

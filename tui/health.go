@@ -38,6 +38,9 @@ func (h *health) read(missing []inspect.Missing, took time.Duration, servers []g
 		h.took = took
 	}
 	for _, m := range missing {
+		if isDenied(m.Err) {
+			continue
+		}
 		b := h.backend(m.Backend)
 		b.known, b.down = true, true
 		if m.Err != nil {
@@ -49,7 +52,7 @@ func (h *health) read(missing []inspect.Missing, took time.Duration, servers []g
 // failed records an error, if it says which server it comes from.
 func (h *health) failed(err error) {
 	var b *grant.BackendError
-	if errors.As(err, &b) {
+	if errors.As(err, &b) && !isDenied(err) {
 		*h.backend(b.Backend) = backend{known: true, down: true, why: err.Error()}
 	}
 }

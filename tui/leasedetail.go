@@ -133,7 +133,7 @@ func (p *historyPage) Update(msg tea.Msg) tea.Cmd {
 	}
 	if got.err != nil {
 		p.d.health.failed(got.err)
-		p.text = safetext.Lines(p.d.tr("not read: %s", got.err))
+		p.text = safetext.Lines(p.d.tr("not read: %s", p.d.unread(got.err)))
 		return nil
 	}
 	p.text = historyText(p.d, got.detail)
@@ -173,7 +173,7 @@ func historyText(d *desk, detail inspect.LeaseDetail) []string {
 		put("  " + d.tr("nothing is recorded"))
 	}
 	for _, m := range detail.Missing {
-		put("\n" + m.String())
+		put("\n" + d.missing(m))
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 
 	"rewardctl/grant"
 	"rewardctl/inspect"
+	"rewardctl/repair"
 	"rewardctl/tui/paint"
 	"rewardctl/tui/table"
 
@@ -133,9 +134,9 @@ func hasRow[R any](l *list[R]) func() (bool, string) {
 	}
 }
 
-// actable says whether the row under the cursor can be acted upon.
-func actable[R any](l *list[R]) (bool, string) {
-	if why := l.d.readOnly(); why != "" {
+// actable says whether the row under the cursor can be acted upon by a deed of this word.
+func actable[R any](l *list[R], word string) (bool, string) {
+	if why := l.d.cannot(word); why != "" {
 		return false, why
 	}
 	it := l.selected()
@@ -155,7 +156,7 @@ func canRelease(l *leaseList) func() (bool, string) {
 		if marks, _ := l.table.Marks(); marks > 0 {
 			return canReleaseMarked(l, marks)
 		}
-		if ok, why := actable(l); !ok {
+		if ok, why := actable(l, repair.WordRelease); !ok {
 			return false, why
 		}
 		if row := l.selected().row; row.Foreign != "" && row.Value == "" {
@@ -167,7 +168,7 @@ func canRelease(l *leaseList) func() (bool, string) {
 
 func canBurn(l *leaseList) func() (bool, string) {
 	return func() (bool, string) {
-		if ok, why := actable(l); !ok {
+		if ok, why := actable(l, repair.WordBurn); !ok {
 			return false, why
 		}
 		if l.selected().row.Token == 0 {

@@ -146,6 +146,10 @@ func (l *list[R]) notRead() string { return l.d.tr("not read: %s", l.d.tr(l.spec
 func (l *list[R]) heard(v *view[R]) {
 	d := l.d
 	switch {
+	case isDenied(v.err):
+		if l.shown.err == nil {
+			d.say(Warned, d.unread(v.err))
+		}
 	case v.err != nil && l.shown.err == nil:
 		d.health.failed(v.err)
 		d.say(Erred, l.notRead(), v.err.Error())
@@ -154,12 +158,16 @@ func (l *list[R]) heard(v *view[R]) {
 	default:
 		d.health.read(v.missing, v.took, l.spec.servers)
 		if len(v.missing) > 0 && len(l.shown.missing) == 0 {
-			d.say(Erred, v.missing[0].String())
+			level := Erred
+			if isDenied(v.missing[0].Err) {
+				level = Warned
+			}
+			d.say(level, d.missing(v.missing[0]))
 		}
 		if l.shown.err != nil || len(v.missing) == 0 && len(l.shown.missing) > 0 {
 			d.messages.over(l.notRead())
 			for _, m := range l.shown.missing {
-				d.messages.over(safetext.Cell(m.String()))
+				d.messages.over(safetext.Cell(d.missing(m)))
 			}
 			d.say(Info, d.tr("everything answers again"))
 		}
@@ -213,13 +221,15 @@ func (l *list[R]) status() table.Status {
 		State: table.Ready, Filtered: l.filter != "", Empty: l.d.tr(l.spec.empty),
 	}
 	switch {
+	case isDenied(l.shown.err):
+		st.Empty, st.Filtered = l.d.unread(l.shown.err), false
 	case l.shown.err != nil:
 		st.Note = l.d.tr("not current: %s", l.shown.err)
 		if l.shown.at.IsZero() {
 			st.State = table.Failed
 		}
 	case len(l.shown.missing) > 0:
-		st.Note = l.shown.missing[0].String()
+		st.Note = l.d.missing(l.shown.missing[0])
 	case l.shown.at.IsZero():
 		st.State = table.Loading
 	}
@@ -323,7 +333,7 @@ func (l *list[R]) Crumb() crumb {
 func (l *list[R]) Seen() seen {
 	out := seen{at: l.shown.at, live: true}
 	if l.shown.err != nil {
-		out.problem = l.shown.err.Error()
+		out.problem, out.denied = l.d.unread(l.shown.err), isDenied(l.shown.err)
 	}
 	return out
 }

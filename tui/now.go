@@ -68,14 +68,14 @@ func (d *desk) readNow(ctx context.Context) nowRead {
 	var n nowRead
 	var err error
 	if n.pulse, err = d.opts.Inspector.Pulse(ctx); err != nil {
-		n.problems = append(n.problems, err.Error())
+		n.problems = append(n.problems, d.unread(err))
 	}
 	if n.leases, err = d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{}); err != nil {
-		n.problems = append(n.problems, err.Error())
+		n.problems = append(n.problems, d.unread(err))
 	}
 	runs, err := d.opts.Inspector.AuditRuns(ctx, 5)
 	if err != nil {
-		n.problems = append(n.problems, err.Error())
+		n.problems = append(n.problems, d.unread(err))
 	}
 	for i := range runs {
 		if runs[i].State == "done" {
@@ -86,7 +86,7 @@ func (d *desk) readNow(ctx context.Context) nowRead {
 	for _, more := range d.tilers {
 		got, err := more(ctx)
 		if err != nil {
-			n.problems = append(n.problems, err.Error())
+			n.problems = append(n.problems, d.unread(err))
 			continue
 		}
 		n.extra = append(n.extra, got...)
@@ -262,7 +262,7 @@ func (s *nowScreen) attentionLines(w int) []string {
 		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(p)))
 	}
 	for _, m := range s.shown.missing {
-		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(m.String())))
+		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(s.d.missing(m))))
 	}
 	return lines
 }

@@ -11,6 +11,7 @@ import (
 
 	"rewardctl/grant"
 	"rewardctl/inspect"
+	"rewardctl/repair"
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
 	"rewardctl/tui/table"
@@ -151,24 +152,26 @@ func deliveryDetail(d *desk, r *inspect.OutboxRow, w int) (left, right []string)
 
 func outboxKeys(l *outboxList) []Binding {
 	d := l.d
-	act := func() (bool, string) { return actable(l) }
+	act := func(word repair.OutboxDeed) func() (bool, string) {
+		return func() (bool, string) { return actable(l, repair.OutboxRequest{Deed: word}.Word()) }
+	}
 	return []Binding{
 		{
 			Keys: []string{"enter"}, Help: "tries and message", Enabled: hasRow(l),
 			Action: func() tea.Cmd { return openDelivery(d, l.selected().row.LedgerID) },
 		},
 		{
-			Keys: []string{"T"}, Help: "requeue", Changes: true, Enabled: act,
+			Keys: []string{"T"}, Help: "requeue", Changes: true, Enabled: act(outboxRequeue),
 			Action: func() tea.Cmd { return askDelivery(l, outboxRequeue) },
 		},
 		{
-			Keys: []string{"D"}, Help: "park", Changes: true, Enabled: act,
+			Keys: []string{"D"}, Help: "park", Changes: true, Enabled: act(outboxPark),
 			Action: func() tea.Cmd { return askDelivery(l, outboxPark) },
 		},
 		{
 			Keys: []string{"V"}, Help: "requeue all that are dead", Quiet: true, Changes: true,
 			Enabled: func() (bool, string) {
-				if why := d.readOnly(); why != "" {
+				if why := d.cannot(repair.WordRequeue); why != "" {
 					return false, why
 				}
 				if b, ok := l.shown.about.(inspect.OutboxBacklog); !ok || b.Dead == 0 {

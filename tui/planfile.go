@@ -13,7 +13,7 @@ import (
 
 // canPlan says whether a file can be planned from here.
 func (d *desk) canPlan() (bool, string) {
-	if why := d.readOnly(); why != "" {
+	if why := d.cannot(repair.WordPlan); why != "" {
 		return false, why
 	}
 	if d.opts.Plans == nil {

@@ -192,9 +192,9 @@ func planDetail(d *desk, p *repair.Plan, w int) (left, right []string) {
 func planKeys(l *planList) []Binding {
 	d := l.d
 	plan := func() *repair.Plan { return l.selected().row }
-	in := func(states ...repair.PlanState) func() (bool, string) {
+	in := func(word planDecision, states ...repair.PlanState) func() (bool, string) {
 		return func() (bool, string) {
-			if ok, why := actable(l); !ok {
+			if ok, why := actable(l, "grant "+string(word)); !ok {
 				return false, why
 			}
 			if !slices.Contains(states, plan().State) {
@@ -214,26 +214,26 @@ func planKeys(l *planList) []Binding {
 			return d.root.goTo(ScreenPlanRows, Args{"plan": l.selected().id})
 		}},
 		{
-			Keys: []string{"V"}, Help: "approve", Changes: true, Enabled: in(repair.PlanWaiting),
-			Action: ask(planApprove),
+			Keys: []string{"V"}, Help: "approve", Changes: true, Action: ask(planApprove),
+			Enabled: in(planApprove, repair.PlanWaiting),
 		},
 		{
 			Keys: []string{"N"}, Help: "reject", Changes: true,
-			Enabled: in(slices.Concat(before, begun)...), Action: ask(planReject),
+			Enabled: in(planReject, slices.Concat(before, begun)...), Action: ask(planReject),
 		},
 		{
 			Keys: []string{"B"}, Help: "apply", Changes: true, Action: ask(planApply),
-			Enabled: in(slices.Concat(begun, []repair.PlanState{
+			Enabled: in(planApply, slices.Concat(begun, []repair.PlanState{
 				repair.PlanReady, repair.PlanApproved,
 			})...),
 		},
 		{
 			Keys: []string{"Z"}, Help: "pause the plan", Quiet: true, Changes: true,
-			Enabled: in(repair.PlanRunning), Action: ask(planPause),
+			Enabled: in(planPause, repair.PlanRunning), Action: ask(planPause),
 		},
 		{
 			Keys: []string{"X"}, Help: "cancel the plan", Quiet: true, Changes: true,
-			Enabled: in(slices.Concat(before, begun)...), Action: ask(planCancel),
+			Enabled: in(planCancel, slices.Concat(before, begun)...), Action: ask(planCancel),
 		},
 		{
 			Keys: []string{"F"}, Help: "plan a file", Changes: true, Enabled: d.canPlan,

@@ -140,8 +140,12 @@ func (s *playerScreen) failed(err error) {
 		return
 	}
 	s.d.health.failed(err)
-	s.seen.problem = err.Error()
+	s.seen.problem, s.seen.denied = s.d.unread(err), isDenied(err)
 	s.table.SetStatus(s.status())
+	if s.seen.denied {
+		s.d.say(Warned, s.seen.problem)
+		return
+	}
 	s.d.say(Erred, s.d.tr("the player could not be read"), err.Error())
 }
 
@@ -150,7 +154,9 @@ func (s *playerScreen) status() table.Status {
 		State: table.Ready, Filtered: s.filter != "",
 		Empty: s.d.tr("nothing has happened to this player"),
 	}
-	if s.seen.problem != "" {
+	if s.seen.denied {
+		st.Empty, st.Filtered = s.seen.problem, false
+	} else if s.seen.problem != "" {
 		st.Note = s.d.tr("not current: %s", s.seen.problem)
 		if s.seen.at.IsZero() {
 			st.State = table.Failed

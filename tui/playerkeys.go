@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rewardctl/inspect"
+	"rewardctl/repair"
 	"rewardctl/tui/safetext"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -91,7 +92,7 @@ func (s *playerScreen) hasOlder() (bool, string) {
 }
 
 func (s *playerScreen) canReverse() (bool, string) {
-	if why := s.d.readOnly(); why != "" {
+	if why := s.d.cannot(repair.WordReverse); why != "" {
 		return false, why
 	}
 	e := s.selected()
@@ -107,7 +108,7 @@ func (s *playerScreen) canReverse() (bool, string) {
 }
 
 func (s *playerScreen) canGrant() (bool, string) {
-	if why := s.d.readOnly(); why != "" {
+	if why := s.d.cannot(repair.WordGrant); why != "" {
 		return false, why
 	}
 	return s.hasPlayer()
@@ -164,7 +165,7 @@ func (p *explainPage) Update(msg tea.Msg) tea.Cmd {
 	}
 	if got.err != nil {
 		p.d.health.failed(got.err)
-		p.text = safetext.Lines(p.d.tr("not explained: %s", got.err))
+		p.text = safetext.Lines(p.d.tr("not explained: %s", p.d.unread(got.err)))
 		return nil
 	}
 	text := explainText(p.d, got.answer)
@@ -198,7 +199,7 @@ func explainText(d *desk, e inspect.Explanation) []string {
 		}
 	}
 	for _, m := range e.Missing {
-		text = append(text, "", m.String())
+		text = append(text, "", d.missing(m))
 	}
 	return text
 }

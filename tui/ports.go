@@ -55,6 +55,8 @@ type AuditReader interface {
 
 // Operator is what the dialogs do. *repair.Operator implements it.
 type Operator interface {
+	// Rights says what the database role may do.
+	Rights(ctx context.Context) (repair.Rights, error)
 	Release(ctx context.Context, req repair.ReleaseRequest) (repair.Release, error)
 	ReleaseMany(ctx context.Context, set repair.ReleaseSet, onDone func(repair.ReleaseOf)) (
 		all []repair.ReleaseOf)

@@ -52,7 +52,7 @@ func (p *readingPage) Update(msg tea.Msg) tea.Cmd {
 	}
 	if got.err != nil {
 		p.d.health.failed(got.err)
-		got.lines = []string{p.d.tr("not read: %s", got.err)}
+		got.lines = []string{p.d.tr("not read: %s", p.d.unread(got.err))}
 	}
 	p.text = nil
 	for _, line := range got.lines {

@@ -194,6 +194,11 @@ func failure(d *desk, a repair.Action, err error) Answer {
 		return Answer{Kind: AnswerRefused, Title: d.tr("refused: nothing was done"), Lines: []string{
 			err.Error(),
 		}}
+	case isDenied(err):
+		return Answer{
+			Kind: AnswerRefused, Title: d.tr("refused: nothing was done"),
+			Lines: []string{d.unread(err)},
+		}
 	case errors.As(err, &broken) && !broken.Doubt: // it proves that nothing happened
 		return Answer{
 			Kind: AnswerFailed, Title: d.tr("failed: nothing was done"),

@@ -31,7 +31,7 @@ type marks struct {
 }
 
 func canReleaseMarked(l *leaseList, count int) (bool, string) {
-	switch why := l.d.readOnly(); {
+	switch why := l.d.cannot(repair.WordRelease); {
 	case why != "":
 		return false, why
 	case count > releaseMax:

@@ -94,7 +94,7 @@ func (r *root) standing() ScreenID {
 
 // Init opens the first screen.
 func (r *root) Init() tea.Cmd {
-	cmds := []tea.Cmd{r.show(r.cur, nil), r.tick()}
+	cmds := []tea.Cmd{r.show(r.cur, nil), r.tick(), r.d.askRights()}
 	if r.mouse {
 		cmds = append(cmds, tea.EnableMouseCellMotion)
 	}
@@ -230,6 +230,9 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		switch got := msg.result.(type) {
 		case answerMsg:
 			r.d.report(got)
+		case rightsMsg:
+			r.d.heardRights(got)
+			return nil
 		case exportMsg:
 			r.d.exported(got)
 			return nil
@@ -261,7 +264,7 @@ func (r *root) passed() tea.Cmd {
 	case d.health.redis.down, d.health.postgres.down:
 		d.disarm(d.tr("a server does not answer"))
 	}
-	return nil
+	return d.askRights()
 }
 
 // point handles the mouse: the wheel moves, a click puts the cursor on a row.

@@ -64,6 +64,7 @@ type seen struct {
 	at      time.Time // zero: nothing was read yet
 	problem string    // why it is not newer; empty when all is well
 	live    bool      // it is read again and again by itself
+	denied  bool      // the database role may not read it
 }
 
 // screen is one page of the console. Its methods are called by the root only, never at once.

@@ -21,6 +21,23 @@ func (w *World) ReleaseMany(
 	return out
 }
 
+// Rights implements tui.Operator: the role may do everything unless Forbid said otherwise.
+func (w *World) Rights(ctx context.Context) (repair.Rights, error) {
+	if err := w.enter(ctx); err != nil {
+		return repair.Rights{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rights, nil
+}
+
+// Forbid takes rights away from the database role, by the words of the deeds.
+func (w *World) Forbid(role string, lacks map[string]string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rights = repair.NewRights(role, lacks)
+}
+
 // Burn implements tui.Operator: the holder of a token that is not above the fence cannot write.
 func (w *World) Burn(ctx context.Context, q repair.BurnRequest) (repair.Burn, error) {
 	if err := w.enter(ctx); err != nil {

@@ -37,6 +37,7 @@ type World struct {
 	behind   []repair.ReseedItem // counters below their fences
 	granted  []grant.Request
 	fail     error
+	rights   repair.Rights
 	stall    chan struct{} // calls wait for it when it is set
 	panics   bool
 	outcome  *grant.Result
