@@ -42,9 +42,13 @@ type ApplyOptions struct {
 	// BatchFor bounds one batch, two minutes by default. Cancelling does not cut a batch short:
 	// it stops the run after it, so that no answer is lost.
 	BatchFor time.Duration
-	// HeldRounds is how often rows are tried again whose lease another owner holds, 6 by
-	// default, with growing pauses of 6 seconds in all. Negative means never.
+	// HeldRounds is how often rows without a final answer are tried again at least, 6 by default,
+	// with growing pauses of 6 seconds in all. Negative means never.
 	HeldRounds int
+	// HeldFor bounds how long a lease that another owner holds is waited for beyond that: until
+	// it ends by itself, as that of a process that was killed does, but not longer than this and
+	// a tenth more. 30 s by default; give the TTL of the leases.
+	HeldFor time.Duration
 	// KeepMax is how many notable lines the report keeps, 100 by default.
 	KeepMax int
 
@@ -73,6 +77,9 @@ func (o ApplyOptions) withDefaults() ApplyOptions {
 	}
 	if o.HeldRounds == 0 {
 		o.HeldRounds = applyHeldRounds
+	}
+	if o.HeldFor <= 0 {
+		o.HeldFor = heldForDefault
 	}
 	if o.KeepMax <= 0 {
 		o.KeepMax = applyKeepMax
@@ -179,7 +186,7 @@ func ApplyFile(
 	}
 	run := &applyRun{
 		opt: opt, engine: engine, file: file, report: &report,
-		begun: opt.Now(), heads: make(map[int]headAnswer),
+		begun: opt.Now(), held: newHolds(opt.HeldFor), heads: make(map[int]headAnswer),
 	}
 	if opt.ResultPath != "" {
 		if run.result, err = createResult(opt.ResultPath); err != nil {

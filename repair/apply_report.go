@@ -169,6 +169,7 @@ type ApplyProgress struct {
 	Elapsed time.Duration
 	Rate    float64       // rows per second since the start; 0 while unknown
 	Left    time.Duration // time left at that rate; 0 while unknown
+	Waiting *ApplyWait    // what it waits for now; nil while it works
 }
 
 // ApplyReport says what a run did.

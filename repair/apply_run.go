@@ -19,6 +19,7 @@ type applyRun struct {
 	result *resultFile // nil without one
 	begun  time.Time
 
+	held  *holds
 	heads map[int]headAnswer // by line: the answers of rows that later rows repeat
 	stop  error              // why the run stops; nil while it goes on
 
@@ -153,12 +154,16 @@ func (r *applyRun) answers(
 		return results, nil
 	}
 	results, stop = r.ask(ctx, requests)
-	for round := range r.opt.HeldRounds {
+	for round := 0; stop == nil; round++ {
 		open := openItems(results)
-		if stop != nil || len(open) == 0 ||
-			r.opt.Wait(ctx, roundPause(results, open, round)) != nil {
+		if len(open) == 0 || !r.goesOn(results, round) {
 			break
 		}
+		pause := roundPause(results, open, round)
+		if stop = r.opt.Wait(ctx, pause); stop != nil {
+			break
+		}
+		r.held.passed(pause)
 		again := make([]grant.Request, len(open))
 		for i, at := range open {
 			again[i] = requests[at]
@@ -176,6 +181,21 @@ func (r *applyRun) answers(
 		stop = joinCause(cause, stop)
 	}
 	return results, stop
+}
+
+// goesOn reports whether another round is worth it, and tells what it waits for.
+func (r *applyRun) goesOn(results []grant.Result, round int) bool {
+	wait := r.held.waitFor(results)
+	if r.held.tired() || r.opt.HeldRounds < 0 {
+		wait = ApplyWait{}
+	}
+	if round >= r.opt.HeldRounds && wait.Rows == 0 {
+		return false
+	}
+	if wait.Rows > 0 {
+		r.progressWaiting(&wait)
+	}
+	return true
 }
 
 // ask sends one batch and always answers one result per request. Cancelling does not cut it
@@ -300,11 +320,14 @@ func (r *applyRun) line(line ApplyLine) {
 	}
 }
 
-func (r *applyRun) progress() {
+func (r *applyRun) progress() { r.progressWaiting(nil) }
+
+// progressWaiting tells how far the run is; wait is what it waits for now, nil for nothing.
+func (r *applyRun) progressWaiting(wait *ApplyWait) {
 	c := r.report.Counts
 	p := ApplyProgress{
 		Done: r.report.Done(), Total: r.report.Check.Rows, Counts: c,
-		Elapsed: r.opt.Now().Sub(r.begun),
+		Elapsed: r.opt.Now().Sub(r.begun), Waiting: wait,
 	}
 	if p.Done > 0 && p.Elapsed > 0 {
 		p.Rate = float64(p.Done) / p.Elapsed.Seconds()

@@ -31,10 +31,14 @@ type PlanRun struct {
 	// ClaimFor is how long a part stays claimed without renewal, 15 s by default: what a process
 	// held that was killed is taken over after that.
 	ClaimFor time.Duration
-	// HeldTries is how often a part is tried again whose rows have no final answer, such as those
-	// of players whose lease another owner holds; 12 by default, with growing pauses of about 45
-	// seconds in all.
+	// HeldTries is how often a part is tried whose rows have no final answer; 12 by default, with
+	// growing pauses of about 45 seconds in all. Rows whose lease another owner holds are not
+	// counted so; see HeldFor.
 	HeldTries int
+	// HeldFor bounds how long a lease that another owner holds is waited for: until it ends by
+	// itself, as that of a process that was killed does, but not longer than this and a tenth
+	// more. 30 s by default; give the TTL of the leases.
+	HeldFor time.Duration
 	// BatchFor bounds one batch, two minutes by default. Cancelling does not cut a batch short.
 	BatchFor time.Duration
 
@@ -72,6 +76,7 @@ const (
 	planClaimFor  = 15 * time.Second
 	planHeldTries = 12
 	planHeldPause = 100 * time.Millisecond // after the first try; doubles with each
+	planHeldMin   = 50 * time.Millisecond  // when a lease is about to end
 	planHeldMax   = 6 * time.Second
 	planPollMin   = 20 * time.Millisecond
 	planPollMax   = time.Second
@@ -93,6 +98,9 @@ func (r PlanRun) withDefaults() PlanRun {
 	}
 	if r.HeldTries <= 0 {
 		r.HeldTries = planHeldTries
+	}
+	if r.HeldFor <= 0 {
+		r.HeldFor = heldForDefault
 	}
 	if r.BatchFor <= 0 {
 		r.BatchFor = applyBatchFor
@@ -167,7 +175,7 @@ func (o *Operator) ApplyPlan(
 ) (PlanReport, error) {
 	w := &planWork{
 		o: o, engine: engine, run: run.withDefaults(), began: o.opts.Now(),
-		claimant: o.opts.Operator + "/" + o.opts.NewID(),
+		claimant: o.opts.Operator + "/" + o.opts.NewID(), held: make(map[int]*holds),
 	}
 	w.pace.rate = run.Rate
 	done, err := w.begin(ctx)
@@ -179,6 +187,7 @@ func (o *Operator) ApplyPlan(
 		return w.report, err
 	}
 	w.run.OnStep(PlanStepBegun)
+	w.engine = underIntent(w.engine, w.report.IntentID)
 	stop := w.hashes(ctx)
 	if stop == nil {
 		stop = w.work(ctx)

@@ -76,7 +76,7 @@ func (w *planWork) finishIn(ctx context.Context, tx pgx.Tx, stop error) error {
 	if err != nil || held == nil {
 		return err
 	}
-	now, err := first(collect[planProgress](ctx, tx, planProgressSQL, planArgs{w.plan.ID}))
+	now, err := w.progressIn(ctx, tx)
 	if err != nil {
 		return err
 	}

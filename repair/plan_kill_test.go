@@ -32,6 +32,7 @@ type planOrders struct {
 	Deed     string // "apply" or "approve"
 	Plan     int64
 	Step     repair.PlanStep
+	Engine   grant.Step // or at a step of the engine, with its leases held
 }
 
 // dieAt runs a deed in a process of its own that kills itself at a step, as kill -9 does.
@@ -63,24 +64,28 @@ func TestPlanChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator, engine := o.wire(t)
-	die := func(step repair.PlanStep) {
+	dieAt := func(step repair.PlanStep) {
 		if step == o.Step {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {} // the signal arrives
+			die()
 		}
 	}
 	var err error
 	switch o.Deed {
 	case "apply":
 		_, err = operator.ApplyPlan(t.Context(), engine, repair.PlanRun{
-			Plan: repair.PlanRef{ID: o.Plan}, OnStep: die, ClaimFor: time.Second, Workers: 1,
+			Plan: repair.PlanRef{ID: o.Plan}, OnStep: dieAt, ClaimFor: time.Second, Workers: 1,
 		})
 	case "approve":
 		_, err = operator.ApprovePlan(t.Context(), repair.DecideRequest{
-			Plan: repair.PlanRef{ID: o.Plan}, Reason: "checked", OnStep: die,
+			Plan: repair.PlanRef{ID: o.Plan}, Reason: "checked", OnStep: dieAt,
 		})
 	}
 	t.Fatalf("it went on to its end: %v", err)
+}
+
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {} // the signal arrives
 }
 
 func (o planOrders) wire(t *testing.T) (*repair.Operator, *grant.Engine) {
@@ -97,12 +102,21 @@ func (o planOrders) wire(t *testing.T) (*repair.Operator, *grant.Engine) {
 		t.Fatal(err)
 	}
 	client := redis.NewClient(&redis.Options{Addr: o.Redis, ContextTimeoutEnabled: true})
-	store, err := lease.New(client, lease.Options{Prefix: o.Prefix, TTL: 2 * time.Second})
+	ttl := 2 * time.Second
+	if o.Engine != "" {
+		ttl = 4 * time.Second // the claim of the dead process ends well before its leases
+	}
+	store, err := lease.New(client, lease.Options{Prefix: o.Prefix, TTL: ttl})
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine, err := grant.NewEngine(pool, store, grant.Options{
 		Worker: fmt.Sprintf("child@test/%d", os.Getpid()), NewID: rand.Text,
+		OnStep: func(step grant.Step) {
+			if step == o.Engine {
+				die()
+			}
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -157,6 +171,37 @@ func TestPlanSurvivesKillAtEveryStepOfApply(t *testing.T) {
 			b.CheckInvariants(t)
 		})
 	}
+}
+
+// kill -9 while the engine holds the leases of a batch: the next run takes over what the dead
+// process had claimed, says what it waits for, and finishes as soon as its leases have ended.
+func TestPlanWaitsForTheLeasesOfAKilledProcess(t *testing.T) {
+	t.Parallel()
+	const rows = 500
+	b := setup(t)
+	plan, _ := planOf(t, b.operator, writeFile(t, "g.csv", manyRows(rows)), repair.PlanRequest{})
+	b.dieAt(t, planOrders{
+		Operator: "alice", Deed: "apply", Plan: plan.ID, Engine: grant.StepSend,
+	})
+	said := make(map[string]bool)
+	report, err := runPlan(t, b, b.operator, plan.ID, repair.PlanRun{
+		// Neither tries nor the time of a claim decide how long the leases are waited for.
+		HeldTries: 1, Workers: 2, OnProgress: func(p repair.ApplyProgress) {
+			if w := p.Waiting; w != nil {
+				said["part"] = said["part"] || w.Parts == 1
+				said["rows"] = said["rows"] || w.Rows > 0 &&
+					strings.Contains(w.Owner, "child@test/") && w.Left > 0
+			}
+		},
+	})
+	if err != nil || !report.Complete() || report.Counts.Of(grant.Applied) != rows {
+		t.Fatalf("%v, %+v", err, report)
+	}
+	if !said["part"] || !said["rows"] {
+		t.Errorf("what it said to wait for: %v", said)
+	}
+	b.logIsIntact(t)
+	b.CheckInvariants(t)
 }
 
 // kill -9 between any two steps of an approval: either it is there with its log row, or neither

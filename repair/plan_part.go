@@ -110,6 +110,7 @@ type recordArgs struct {
 	Details   []string `db:"details"`
 	State     string   `db:"state"`
 	RetryIn   int64    `db:"retry_in"`
+	HeldFor   int64    `db:"held_for"`
 	Decided   int      `db:"decided"`
 	Errors    int      `db:"errors"`
 	Uncounted bool     `db:"uncounted"`
@@ -121,19 +122,7 @@ type recordArgs struct {
 func (w *planWork) record(ctx context.Context, p *planPart, interrupted bool) error {
 	args := p.outcomes(w)
 	args.Uncounted = interrupted
-	open := len(p.open) - (args.Decided - p.decided)
-	switch {
-	case open == 0:
-		args.State = "done"
-	case interrupted:
-		args.State = "open"
-	case p.Tries >= w.run.HeldTries:
-		args.State = "left"
-		args.Errors += open
-	default:
-		args.State = "open"
-		args.RetryIn = roundPauseFor(p).Milliseconds()
-	}
+	w.settle(p, &args)
 	var kept bool
 	ctx = context.WithoutCancel(ctx)
 	err := w.o.write(ctx, "write down outcomes", func(ctx context.Context, tx pgx.Tx) error {
@@ -171,18 +160,6 @@ func (p *planPart) outcomes(w *planWork) recordArgs {
 		}
 	}
 	return args
-}
-
-// roundPauseFor is when a part may be tried again: later with each try, but not after the first
-// lease has ended that it waits for.
-func roundPauseFor(p *planPart) time.Duration {
-	pause := min(planHeldPause<<min(p.Tries-1, 10), planHeldMax)
-	for _, res := range p.results {
-		if h := res.Holder; res.Outcome == grant.LeaseHeld && h != nil && h.Left > 0 {
-			pause = min(pause, h.Left)
-		}
-	}
-	return max(pause, applyPauseMin)
 }
 
 // count counts the rows of a part for the report.
@@ -233,7 +210,7 @@ func (w *planWork) progress(ctx context.Context) (planProgress, error) {
 	var now *planProgress
 	err := w.o.read(ctx, "see how far the plan is", func(ctx context.Context, tx pgx.Tx) error {
 		var err error
-		now, err = first(collect[planProgress](ctx, tx, planProgressSQL, planArgs{w.plan.ID}))
+		now, err = w.progressIn(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -243,13 +220,26 @@ func (w *planWork) progress(ctx context.Context) (planProgress, error) {
 	return value(now), nil
 }
 
+// progressIn is progress inside a transaction; nil when there is no such plan.
+func (w *planWork) progressIn(ctx context.Context, tx pgx.Tx) (*planProgress, error) {
+	return first(collect[planProgress](ctx, tx, planProgressSQL, struct {
+		Plan     int64  `db:"plan"`
+		Claimant string `db:"claimant"`
+	}{w.plan.ID, w.claimant}))
+}
+
 // tell reports the progress. The counts are those of this process.
 func (w *planWork) tell(now planProgress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.tellLocked(now, nil)
+}
+
+// tellLocked is tell for who holds the mutex.
+func (w *planWork) tellLocked(now planProgress, wait *ApplyWait) {
 	p := ApplyProgress{
 		Done: int(now.Decided), Total: int(now.Due), Counts: w.report.Mine,
-		Elapsed: w.o.opts.Now().Sub(w.began),
+		Elapsed: w.o.opts.Now().Sub(w.began), Waiting: wait,
 	}
 	mine := w.report.Mine.Sum()
 	if mine > 0 && p.Elapsed > 0 {

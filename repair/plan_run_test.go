@@ -110,7 +110,9 @@ func TestPlanWaitsForHeldLeases(t *testing.T) {
 	b := setup(t)
 	plan, _ := planOf(t, b.operator, writeFile(t, "g.csv", manyRows(50)), repair.PlanRequest{})
 	held := b.take(t, grant.ResourceFor("player-7"), "other")
-	report, err := runPlan(t, b, b.operator, plan.ID, repair.PlanRun{HeldTries: 2})
+	report, err := runPlan(t, b, b.operator, plan.ID, repair.PlanRun{
+		HeldTries: 2, HeldFor: 200 * time.Millisecond,
+	})
 	var stopped *repair.StoppedError
 	if !errors.As(err, &stopped) || !errors.Is(err, repair.ErrPlanStopped) ||
 		report.Plan.State != repair.PlanStopped || report.Counts.Of(grant.LeaseHeld) != 1 ||

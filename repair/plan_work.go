@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rewardctl/grant"
@@ -22,10 +23,15 @@ type planWork struct {
 	chunks   map[int][sha256.Size]byte
 	pace     pace
 
+	freed news         // told when a worker of this process is through with a part
+	busy  atomic.Int32 // workers with a part in hand
+
 	mu     sync.Mutex
 	report PlanReport
 	looked time.Time // when the progress was read last
-	freed  news
+	// held is what the parts wait for that this process tried and gave back, by part.
+	held   map[int]*holds
+	holder string // the owner of a lease that was waited for last
 }
 
 // planProgress is one row of plan_progress.sql.
@@ -37,6 +43,11 @@ type planProgress struct {
 	Open     int    `db:"open"`
 	LeftOver int    `db:"left_over"`
 	NextIn   *int64 `db:"next_in"`
+	// Rows that wait for leases, until the last of these ends, in milliseconds; and parts that
+	// other processes have in hand.
+	HeldRows  int64 `db:"held_rows"`
+	HeldFor   int64 `db:"held_for"`
+	Elsewhere int   `db:"elsewhere"`
 }
 
 // work runs the workers until nothing is left to claim. It returns why it ended early.
@@ -87,7 +98,9 @@ func (w *planWork) worker(ctx context.Context) error {
 			return err
 		}
 		if part != nil {
+			w.busy.Add(1)
 			err := w.part(ctx, part)
+			w.busy.Add(-1)
 			w.freed.tell()
 			if err != nil {
 				return err
@@ -105,64 +118,10 @@ func (w *planWork) worker(ctx context.Context) error {
 		case next.Open == 0:
 			return nil
 		}
-		if err := w.idle(ctx, freed, min(pause, next.until())); err != nil {
+		if err := w.idle(ctx, freed, next, pause); err != nil {
 			return err
 		}
 		pause = min(2*pause, planPollMax)
-	}
-}
-
-// until is how long until a part can be claimed by itself, if whoever holds one does not give it
-// back earlier.
-func (p planProgress) until() time.Duration {
-	return max(time.Duration(value(p.NextIn))*time.Millisecond, planPollMin)
-}
-
-// idle waits until there may be a part to claim: a worker of this process gave one back, or the
-// time is over, for what other processes do is not told here.
-func (w *planWork) idle(ctx context.Context, freed <-chan struct{}, pause time.Duration) error {
-	waiting, end := context.WithCancel(ctx)
-	defer end()
-	var ear sync.WaitGroup
-	ear.Go(func() {
-		select {
-		case <-freed:
-			end()
-		case <-waiting.Done():
-		}
-	})
-	err := w.run.Wait(waiting, pause)
-	told := waiting.Err() != nil
-	end()
-	ear.Wait()
-	if told {
-		return ctx.Err()
-	}
-	return err
-}
-
-// news tells all who wait that something happened. The zero value is ready.
-type news struct {
-	mu sync.Mutex
-	ch chan struct{}
-}
-
-// next is closed at the next tell.
-func (n *news) next() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.ch == nil {
-		n.ch = make(chan struct{})
-	}
-	return n.ch
-}
-
-func (n *news) tell() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.ch != nil {
-		close(n.ch)
-		n.ch = nil
 	}
 }
 

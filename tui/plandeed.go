@@ -150,7 +150,7 @@ func runPlan(ctx context.Context, d *desk, p repair.Plan, seen *repair.PlanPrevi
 			if at.Left > 0 {
 				words += d.tr(", %s left", brief(at.Left))
 			}
-			tell(words)
+			tell(words + waitWords(d, at.Waiting))
 		},
 	})
 	answered := d.tr("%d of %d rows have an answer", report.Plan.Decided, report.Plan.Due)
@@ -165,6 +165,17 @@ func runPlan(ctx context.Context, d *desk, p repair.Plan, seen *repair.PlanPrevi
 	}
 	title := d.tr("%s is now %s", p.Name(), report.Plan.State)
 	return Answer{Kind: AnswerDone, Title: title, Lines: lines}
+}
+
+// waitWords say what a run stands still for.
+func waitWords(d *desk, w *repair.ApplyWait) string {
+	switch {
+	case w == nil:
+		return ""
+	case w.Rows > 0:
+		return d.tr(", %d rows wait for leases of others, %s at most", w.Rows, brief(w.Left))
+	}
+	return d.tr(", other processes hold %d parts", w.Parts)
 }
 
 // planFailure puts the errors that only plans have into words.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -140,7 +139,7 @@ func (a *app) runFile(
 	opt := repair.ApplyOptions{
 		SkipInvalid: f.skipInvalid, DryRun: f.dryRun, ResultPath: f.result, Now: a.now,
 		OnProgress: bar.applying, OnLine: lines.hook(), BatchMax: w.conf.Limits.BatchMax,
-		HeldRounds: heldRounds(w.conf.Lease.TTL),
+		HeldFor: w.conf.Lease.TTL,
 	}
 	operator, err := w.operator(ctx, 0)
 	if err != nil {
@@ -167,17 +166,6 @@ func (a *app) runFile(
 		return err
 	}
 	return a.printApply(report, f, err)
-}
-
-// heldRounds is how often rows are tried again whose lease another owner holds: long enough for
-// the leases of a run that was killed to end, so that the same file can be given again at once.
-// The first six rounds take up to six seconds, and each one more takes up to three.
-func heldRounds(ttl time.Duration) int {
-	const first, firstFor, more = 6, 6 * time.Second, 3 * time.Second
-	if ttl <= firstFor {
-		return first
-	}
-	return first + int((ttl-firstFor)/more) + 1
 }
 
 // applyExit decides the exit code of an applied file.

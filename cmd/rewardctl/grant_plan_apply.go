@@ -109,7 +109,7 @@ func (a *app) applyPlan(
 	})
 	run := repair.PlanRun{
 		Plan: repair.PlanRef{ID: plan.ID, Hash: plan.Hash}, AcceptDrift: f.acceptDrift, Rate: f.rate,
-		MaxErrors: f.maxErrors, OnProgress: bar.applying,
+		MaxErrors: f.maxErrors, HeldFor: w.conf.Lease.TTL, OnProgress: bar.applying,
 	}
 	report, err := operator.ApplyPlan(ctx, operator.Known(engine), run)
 	var drift *repair.DriftError

@@ -20,6 +20,8 @@ type progress struct {
 	mu    sync.Mutex
 	last  time.Time
 	drawn bool
+	since time.Time // since when it waits for others; zero while it works
+	said  bool      // that it waits
 }
 
 func (a *app) newProgress() *progress { return &progress{app: a, on: a.terminal(a.stderr)} }
@@ -46,6 +48,11 @@ func (p *progress) applying(s repair.ApplyProgress) {
 	if s.Total == 0 {
 		return
 	}
+	p.wait(s.Waiting)
+	if s.Waiting != nil {
+		p.draw("waiting   "+s.Waiting.String(), false)
+		return
+	}
 	line := fmt.Sprintf("granting  %s  %d/%d", bar(float64(s.Done)/float64(s.Total)), s.Done, s.Total)
 	if s.Rate > 0 {
 		line += fmt.Sprintf("  %.0f/s  %s left", s.Rate, span(s.Left.Round(time.Second)))
@@ -57,6 +64,26 @@ func (p *progress) applying(s repair.ApplyProgress) {
 		line += fmt.Sprintf("  %d refused", n)
 	}
 	p.draw(line, s.Done == s.Total)
+}
+
+// wait says what a run waits for where no line is drawn, once it has waited for a second: one that
+// stands still would be taken for dead.
+func (p *progress) wait(what *repair.ApplyWait) {
+	if p.on {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.app.now()
+	switch {
+	case what == nil:
+		p.since, p.said = time.Time{}, false
+	case p.since.IsZero():
+		p.since = now
+	case !p.said && now.Sub(p.since) >= waitQuiet:
+		p.said = true
+		p.app.say("waiting: %s", what)
+	}
 }
 
 // draw draws the line in place of the one before, not more often than the eye can follow.
@@ -88,6 +115,7 @@ const (
 	progressWidth = 79 // a line that wraps could not be drawn over
 	barWidth      = 20
 	progressEvery = 100 * time.Millisecond
+	waitQuiet     = time.Second // shorter waits for others are not worth a line
 )
 
 // bar draws a share from 0 to 1, with the number behind it.

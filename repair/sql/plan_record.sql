@@ -3,6 +3,7 @@
 -- params:  @plan, @chunk which; @claimant, @claim_no the claim; @first_line, @last_line its lines;
 --          @lines, @outcomes, @ledger_ids, @details one of each per row, 0 and '' for none;
 --          @state what becomes of the part; @retry_in when it may be tried again, in milliseconds;
+--          @held_for how long leases of others may still be in the way, 0 for none;
 --          @decided, @errors how many of its rows are; @uncounted whether this try does not count
 -- result:  one row when the claim held, else none
 -- locks:   the part, its rows, the plan
@@ -30,6 +31,8 @@ update grant_plan_chunk c
 set state = @state::text, claimed_by = null, claimed_until = null,
     tries = c.tries - case when @uncounted::boolean then 1 else 0 end,
     retry_at = statement_timestamp() + @retry_in::bigint * interval '1 millisecond',
+    held_until = case when @held_for::bigint > 0
+        then statement_timestamp() + @held_for::bigint * interval '1 millisecond' end,
     decided = @decided::integer, errors = @errors::integer
 from mine
 where c.plan_id = @plan::bigint and c.chunk = mine.chunk

@@ -81,7 +81,7 @@ from (values
     ('operator', 'grant_plan_row', 'update', 'outcome, ledger_id, detail'),
     ('operator', 'grant_plan_chunk', 'insert', null),
     ('operator', 'grant_plan_chunk', 'update', 'state, claimed_by, claimed_until, claim_no, tries, '
-        'retry_at, decided, errors'),
+        'retry_at, held_until, decided, errors'),
     ('operator', 'grant_approval', 'insert', 'plan_id, decision, plan_hash, operator, '
         'requested_by, requested_db_user, break_glass, reason, preview, expires_at'),
     ('operator', 'grant_approval', 'update', 'used_at'),

@@ -59,6 +59,7 @@ create table grant_plan_chunk (
     claim_no      integer not null default 0, -- rises with each claim: the fence of its holder
     tries         integer not null default 0,
     retry_at      timestamptz,
+    held_until    timestamptz, -- until when leases of others may be in the way of its rows
     decided       integer not null default 0, -- rows whose outcome is final
     errors        integer not null default 0, -- rows that were given up or refused
     primary key (plan_id, chunk),
