@@ -3,7 +3,7 @@
 // What is missing on the machine it installs, on Debian and as root, or else names.
 //
 //	go run ./.ci
-//	go run ./.ci STAGE...     only these stages, such as vet style; mutants alone builds all of them
+//	go run ./.ci STAGE...     only these stages, such as vet style
 //	go run ./.ci soak -for 2h [-seed N]
 //	                          the fault suite and the fuzz targets, again and again, with new seeds
 //
@@ -65,8 +65,8 @@ type stage struct {
 // packages are what the go command works on. Hidden folders are not a part of ./... .
 func packages() []string { return []string{"./...", "./.ci"} }
 
-// stages lists the steps of a run, in order. Whole is false where a sample must do.
-func stages(out io.Writer, c *counts, whole bool) []stage {
+// stages lists the steps of a run, in order.
+func stages(out io.Writer, c *counts) []stage {
 	return []stage{
 		{"tools", ensureTools},
 		{"modules", command("go", "mod", "verify")},
@@ -82,7 +82,7 @@ func stages(out io.Writer, c *counts, whole bool) []stage {
 		}},
 		{"mutants", func(ctx context.Context) error {
 			return withServers(ctx, func(servers []string) error {
-				return killMutants(ctx, out, servers, whole)
+				return killMutants(ctx, out, servers)
 			})
 		}},
 	}
@@ -90,7 +90,7 @@ func stages(out io.Writer, c *counts, whole bool) []stage {
 
 // runStages runs the stages with the given names, or all if none is given.
 func runStages(ctx context.Context, out io.Writer, c *counts, only []string) {
-	all := stages(out, c, len(only) > 0)
+	all := stages(out, c)
 	for _, name := range only {
 		if !slices.ContainsFunc(all, func(s stage) bool { return s.name == name }) {
 			c.failed++

@@ -293,12 +293,12 @@ func TestFaultOverlappingBatchesWithoutLeases(t *testing.T) {
 			})
 		}
 		sides.Wait()
+		if n := f.codes.deadlocks.Load(); n != 0 {
+			t.Fatalf("%d deadlocks in round %d", n, round)
+		}
 	}
 	if n := f.count(t, "select count(*) from reward_ledger"); n != rows*rounds {
 		t.Errorf("%d postings, want %d", n, rows*rounds)
-	}
-	if n := f.codes.deadlocks.Load(); n != 0 {
-		t.Errorf("%d deadlocks", n)
 	}
 	f.CheckInvariants(t)
 }
