@@ -11,52 +11,6 @@ import (
 	"rewardctl/tui/tuitest"
 )
 
-func protected(o *tui.Options) { o.Protected = true }
-
-func TestProtectedContextNeedsAnOpenWindow(t *testing.T) {
-	t.Parallel()
-	c := sample(t, 120, 32, protected)
-	c.See("PROTECTED, A to arm")
-	c.See("7 total")
-	c.Press("j", "j", "R")
-	c.See("not armed: A opens a write window")
-	c.Press("A")
-	c.See("open a write window")
-	c.Press("ctrl+s")
-	c.See("a reason is needed")
-	c.Type("INC-77")
-	c.Press("tab", "ctrl+s")
-	c.See("ARMED 15:00 INC-77")
-	c.Press("R")
-	c.See("now, live")
-	c.Type("dead")
-	c.Press("tab")
-	c.Type("42-release")
-	c.See("ready:")
-	c.Clock.Advance(16 * time.Minute) // the window closes under the open dialog
-	c.See("disarmed: the time is over")
-	c.Press("enter")
-	afterHold(c)
-	if n := len(c.World.Released()); n != 0 {
-		t.Fatalf("%d leases were released after the window had closed", n)
-	}
-}
-
-func TestWindowClosesWhenAServerIsLost(t *testing.T) {
-	t.Parallel()
-	c := sample(t, 120, 32, func(o *tui.Options) {
-		protected(o)
-		o.Refresh = 10 * time.Millisecond
-	})
-	c.See("7 total")
-	c.Press("A")
-	c.Type("x")
-	c.Press("ctrl+s")
-	c.See("ARMED")
-	c.World.Down("redis", context.DeadlineExceeded)
-	c.See("PROTECTED, A to arm")
-}
-
 func TestDeliveryIsRequeuedAsItWasSeen(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 32, nil)

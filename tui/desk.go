@@ -29,6 +29,8 @@ type desk struct {
 	messages messages
 	health   health
 	armed    armed
+	ends     chan struct{} // held while ends of write windows are written into the log
+	logged   sync.Map      // the windows whose ends are in the log
 	rights   rights
 	keymap   keymap
 	tilers   []tiler
@@ -52,7 +54,7 @@ func newDesk(ctx context.Context, opts Options) *desk {
 		keymap: keys, counted: map[string]int64{},
 		opts: opts, theme: paint.New(opts.Color, opts.ASCII), now: opts.Now, ctx: ctx,
 		lang: text.New(opts.Language), saved: readState(opts.State),
-		dirty: make(chan struct{}, 1), kill: func() {},
+		dirty: make(chan struct{}, 1), ends: make(chan struct{}, 1), kill: func() {},
 		copy: func(string) {},
 	}
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"rewardctl/tui/text"
+
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -32,7 +34,8 @@ func (r *root) global() []Binding {
 		{Keys: []string{"m"}, Help: "mouse on or off", Quiet: true, Action: r.toggleMouse},
 		{Keys: []string{"x"}, Help: "stop a job", Quiet: true, Enabled: r.hasJob, Action: r.stopJob},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Quiet: true, Action: func() tea.Cmd {
-			return tea.Suspend
+			r.d.disarm(text.N("the console was suspended"))
+			return tea.Sequence(r.d.logEnds(), tea.Suspend)
 		}},
 		{Keys: []string{"q"}, Help: "quit", Dangerous: true, Action: r.askQuit},
 		{Keys: []string{"esc"}, Help: "up one level", Quiet: true, Action: r.escape},

@@ -61,6 +61,8 @@ type Operator interface {
 	ReleaseMany(ctx context.Context, set repair.ReleaseSet, onDone func(repair.ReleaseOf)) (
 		all []repair.ReleaseOf)
 	Burn(ctx context.Context, req repair.BurnRequest) (repair.Burn, error)
+	Arm(ctx context.Context, req repair.ArmRequest) (id int64, err error)
+	Disarm(ctx context.Context, window repair.Window) (id int64, err error)
 	Reseed(ctx context.Context, req repair.ReseedRequest) (repair.Reseed, error)
 	PreviewGrant(ctx context.Context, req grant.Request) (repair.GrantPreview, error)
 	Grant(ctx context.Context, req grant.Request) (repair.GrantDeed, error)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"rewardctl/tui/text"
+
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -221,7 +223,7 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		r.blurred = r.d.now()
 		return nil
 	case tea.ResumeMsg:
-		r.d.disarm(r.d.tr("the console was suspended"))
+		r.d.disarm(text.N("the console was suspended"))
 		r.d.say(Info, r.d.tr("back: everything is read again"))
 		return r.show(r.cur, r.args)
 	case jobDoneMsg:
@@ -230,6 +232,9 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		switch got := msg.result.(type) {
 		case answerMsg:
 			r.d.report(got)
+		case disarmedMsg:
+			r.d.loggedEnds(got)
+			return nil
 		case rightsMsg:
 			r.d.heardRights(got)
 			return nil
@@ -260,11 +265,11 @@ func (r *root) passed() tea.Cmd {
 	d.expire()
 	switch {
 	case !r.blurred.IsZero() && d.now().Sub(r.blurred) > blurMax:
-		d.disarm(d.tr("out of sight for five minutes"))
+		d.disarm(text.N("out of sight for five minutes"))
 	case d.health.redis.down, d.health.postgres.down:
-		d.disarm(d.tr("a server does not answer"))
+		d.disarm(text.N("a server does not answer"))
 	}
-	return d.askRights()
+	return tea.Batch(d.askRights(), d.logEnds())
 }
 
 // point handles the mouse: the wheel moves, a click puts the cursor on a row.

@@ -48,6 +48,9 @@ func Run(ctx context.Context, opts Options) error {
 	go pump(ctx, p, d.dirty)
 	_, err := p.Run()
 	close(ended)
+	left, done := context.WithTimeout(context.WithoutCancel(ctx), quitLimit/2)
+	d.leaveLog(left)
+	done()
 	cancel()
 	waitIdle(d)
 	if opts.SaveState != nil && d.crash.Load() == nil {

@@ -38,6 +38,35 @@ func (w *World) Forbid(role string, lacks map[string]string) {
 	w.rights = repair.NewRights(role, lacks)
 }
 
+// Arm implements tui.Operator.
+func (w *World) Arm(ctx context.Context, req repair.ArmRequest) (int64, error) {
+	if err := w.enter(ctx); err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.armed = append(w.armed, req)
+	return int64(len(w.armed)), nil
+}
+
+// Disarm implements tui.Operator.
+func (w *World) Disarm(ctx context.Context, window repair.Window) (int64, error) {
+	if err := w.enter(ctx); err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = append(w.ended, window)
+	return 1, nil
+}
+
+// Windows returns the write windows that were opened and those that have closed, as logged.
+func (w *World) Windows() (armed []repair.ArmRequest, ended []repair.Window) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append(armed, w.armed...), append(ended, w.ended...)
+}
+
 // Burn implements tui.Operator: the holder of a token that is not above the fence cannot write.
 func (w *World) Burn(ctx context.Context, q repair.BurnRequest) (repair.Burn, error) {
 	if err := w.enter(ctx); err != nil {

@@ -38,6 +38,8 @@ type World struct {
 	granted  []grant.Request
 	fail     error
 	rights   repair.Rights
+	armed    []repair.ArmRequest
+	ended    []repair.Window
 	stall    chan struct{} // calls wait for it when it is set
 	panics   bool
 	outcome  *grant.Result
