@@ -123,7 +123,7 @@ func (o *Operator) ApplyFile(
 		report.Counts.NotRun = check.Rows
 		return report, &StoppedError{Name: file.Name(), Rows: check.Rows, Cause: err}
 	}
-	report, failure := ApplyFile(ctx, engine, file, opt)
+	report, failure := ApplyFile(ctx, underIntent(engine, intent.ID), file, opt)
 	e.phase, e.intent = phaseResult, intent.ID
 	e.outcome, e.after = fileOutcome(report, failure), report.Counts.words()
 	// What is granted is granted; an interrupt must not leave the intent without a result.

@@ -35,25 +35,25 @@ const (
 	WordArm     = "arm"
 )
 
-// need is one privilege that a deed cannot do without.
+// need is one privilege that a deed cannot do without, on a table or, to execute, on a function.
 type need struct{ relation, privilege, column string }
 
 // deedNeeds are the needs of the deeds by their words. They name what tells the roles apart, not
 // everything that a deed touches.
 func deedNeeds() map[string][]need {
 	logs := need{"operator_action", "insert", "reason"}
+	grants := need{"reward_grant_logged", "execute", ""}
 	fence := []need{{"reward_fence", "update", "last_token"}, logs}
 	outbox := []need{{"reward_outbox", "update", "state"}, logs}
 	decide := []need{{"grant_approval", "insert", "decision"}, {"grant_plan", "update", "state"}}
 	plan := []need{{"grant_plan", "update", "state"}}
 	return map[string][]need{
 		WordRelease: fence, WordBurn: fence, WordReseed: fence,
-		WordGrant:   {{"reward_ledger", "insert", "amount"}, {"reward_fence", "insert", ""}, logs},
-		WordReverse: {{"reward_ledger", "insert", "reverses"}, logs},
+		WordGrant: {grants, logs}, WordReverse: {{"reward_reverse", "execute", ""}, logs},
 		WordRequeue: outbox, WordPark: outbox,
 		WordPlan:        {{"grant_plan", "insert", "campaign"}, {"grant_plan_row", "insert", ""}},
 		"grant approve": decide, "grant reject": decide, "grant pause": plan, "grant cancel": plan,
-		"grant apply": {{"grant_plan_row", "update", "outcome"}, {"reward_ledger", "insert", "amount"}},
+		"grant apply": {{"grant_plan_row", "update", "outcome"}, grants},
 		WordAudit:     {{"audit_run", "insert", ""}, {"audit_finding", "insert", ""}},
 		WordArm:       {logs},
 	}

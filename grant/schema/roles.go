@@ -169,15 +169,44 @@ func (w *roleWork) plan(ctx context.Context) error {
 	}
 	for _, word := range RoleWords() {
 		w.create("create", Role{Name: w.name(word), Word: word})
-		for _, file := range []string{"clear", "clear_sequence", "usage"} {
+		for _, file := range []string{"clear", "clear_sequence", "clear_function", "usage"} {
 			w.add(file, "{role}", quotedRole(w.name(word)))
 		}
+	}
+	if err := w.leave(ctx, matrix); err != nil {
+		return err
 	}
 	for _, p := range matrix {
 		w.privilege(p)
 	}
 	for _, l := range w.opt.Logins {
 		w.login(l)
+	}
+	return nil
+}
+
+// leave ends memberships among the roles that the matrix does not have.
+func (w *roleWork) leave(ctx context.Context, matrix []rolePrivilege) error {
+	names := struct {
+		Roles []string `db:"roles"`
+	}{}
+	for _, word := range RoleWords() {
+		names.Roles = append(names.Roles, w.name(word))
+	}
+	type membership struct {
+		Member string `db:"member"`
+		Role   string `db:"role"`
+	}
+	rows, err := roleRows[membership](ctx, w.tx, "membership", names)
+	if err != nil {
+		return err
+	}
+	for _, m := range rows {
+		if !slices.ContainsFunc(matrix, func(p rolePrivilege) bool {
+			return p.Privilege == "member" && w.name(p.Role) == m.Member && w.name(p.Relation) == m.Role
+		}) {
+			w.add("leave", "{role}", quotedRole(m.Member), "{relation}", quotedRole(m.Role))
+		}
 	}
 	return nil
 }
@@ -226,6 +255,9 @@ func (w *roleWork) privilege(p rolePrivilege) {
 	switch {
 	case p.Privilege == "member":
 		w.add("member", "{role}", role, "{relation}", quotedRole(w.name(p.Relation)))
+	case p.Privilege == "execute":
+		w.add("function", "{role}", role, "{privilege}", p.Privilege, "{relation}",
+			w.relation(p.Relation))
 	case strings.HasSuffix(p.Relation, "_seq"):
 		w.add("sequence", "{role}", role, "{privilege}", p.Privilege, "{relation}",
 			w.relation(p.Relation))

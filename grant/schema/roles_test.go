@@ -147,7 +147,10 @@ func TestRolesCanDoWhatTheMatrixSays(t *testing.T) {
 		}
 	}
 	for role, tables := range given {
-		for table := range tables {
+		for table, may := range tables {
+			if _, function := may["execute"]; function {
+				continue // TestFunctionsOfOperators calls these
+			}
 			if columns[table] == nil && !strings.HasSuffix(table, "_seq") {
 				t.Errorf("the matrix lets %s use %s, which is not there", role, table)
 			}

@@ -2,8 +2,8 @@
 --          schema has to have a line, if only for the role that looks.
 -- params:  none
 -- result:  one row per role and privilege: the object, what may be done, and to which columns only
---          (null: all of them); privilege 'member' makes the role a member of the role named in
---          its place
+--          (null: all of them); privilege 'execute' is on a function; privilege 'member' makes
+--          the role a member of the role named in its place
 -- locks:   none
 select role, relation, privilege, columns
 from (values
@@ -60,11 +60,14 @@ from (values
     ('relay', 'reward_outbox_attempt', 'update', 'sink, verdict, detail, probed, started_at, '
         'ended_at'),
 
-    -- operator: a person. Sees everything, grants as a worker does, and has what repair writes.
-    -- The log is append-only and chained by the database; who acts in it is the session.
+    -- operator: a person. Sees everything, and has what repair writes. To the ledger he comes only
+    -- through functions that account for each posting in the log. The log is append-only and
+    -- chained by the database; who acts in it is the session.
     ('operator', 'view', 'member', null),
-    ('operator', 'grant', 'member', null),
-    ('operator', 'reward_ledger', 'insert', 'reverses'),
+    ('operator', 'reward_grant_logged', 'execute', null),
+    ('operator', 'reward_reverse', 'execute', null),
+    ('operator', 'reward_fence', 'insert', null),
+    ('operator', 'reward_fence', 'update', 'last_token, last_owner, updated_at'),
     ('operator', 'reward_timeline', 'update', 'system_identifier, timeline, accepted_at, '
         'accepted_by'),
     ('operator', 'operator_action', 'insert', 'operator, host, action, target, args_version, '

@@ -159,6 +159,41 @@ create trigger operator_action_chained before insert on operator_action
 alter table operator_action enable always trigger operator_action_chained;
 
 -- +goose StatementBegin
+create function operator_action_accounts(p_deed text[]) returns void language plpgsql stable as $$
+-- purpose: refuse postings of a session that no row of the log accounts for. A deed with an action
+--          becomes a row in the same transaction; one with an intent names a row that the same
+--          database user wrote before, and that has no result yet. The owner of the ledger may post
+--          without: he could take this function away as well.
+-- errors:  42501.
+declare
+    v_bad text;
+begin
+    if (select pg_has_role(session_user, c.relowner, 'usage') from pg_class c
+        where c.oid = 'reward_ledger'::regclass) then
+        return;
+    end if;
+    select coalesce(d.deed, 'none') into v_bad
+    from (select distinct u.deed from unnest(p_deed) as u (deed)) as d
+    where case
+        when d.deed is null then true
+        when d.deed::jsonb ? 'action' then false
+        else not exists (
+            select from operator_action a
+            where a.id = (d.deed::jsonb ->> 'intent')::bigint and a.phase = 'intent'
+              and a.db_user = session_user
+              and not exists (select from operator_action r where r.intent = a.id))
+        end
+    limit 1;
+    if found then
+        raise exception 'no row of the operator log accounts for this posting: %', v_bad
+            using errcode = 'insufficient_privilege',
+                  hint = 'use rewardctl, which writes down each deed with its postings';
+    end if;
+end
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
 create function reward_grant_logged(
     -- The arguments of reward_grant, and one more array.
     p_lease    integer[],
@@ -173,7 +208,9 @@ create function reward_grant_logged(
     p_actor    text[],
     p_reason   text[],
     p_resubmit boolean,
-    p_deed     text[] -- the operator's row of the log as JSON, completed here; null: none
+    -- Per item the operator's row of the log as JSON, completed here; or {"intent": "12"}, when
+    -- row 12 is the operator's intent to make these postings; null: none, which only the owner may.
+    p_deed     text[]
 ) returns table (
     ord         bigint,
     outcome     text,
@@ -189,19 +226,34 @@ create function reward_grant_logged(
     fence_owner text,
     action_id   bigint -- the row of the log, null when there is none
 )
-language plpgsql
+language plpgsql security definer
 as $$
 -- purpose: grant as reward_grant does, and write down the deeds of operators in the same
 --          transaction. Deeds are JSON objects with the columns of operator_action that the writer
 --          knows; arguments.deed must be different for every call, so that a batch which is sent
---          again does not write its row twice.
+--          again does not write its row twice. It runs as the owner: operators have no other way to
+--          the ledger, and so none without a row of the log.
 -- locks:   those of reward_grant, then the head of the log.
+-- errors:  those of reward_grant; 42501 for a posting of an operator that no row accounts for.
 #variable_conflict use_column
 declare
     v_row   record;
     v_deed  jsonb;
     v_after bigint;
 begin
+    -- A batch of a file or plan: one intent accounts for all of it.
+    if p_deed[1] is not null and p_deed = array_fill(p_deed[1], array[cardinality(p_deed)])
+       and not p_deed[1]::jsonb ? 'action' then
+        perform operator_action_accounts(array[p_deed[1]]);
+        return query
+        select g.ord, g.outcome, g.ledger_id, g.have_kind, g.have_amount, g.have_token,
+            g.have_owner, g.have_actor, g.have_reason, g.have_at, g.fence_token, g.fence_owner,
+            null::bigint
+        from reward_grant(p_lease, p_lead, p_resource, p_token, p_owner, p_player, p_event,
+            p_kind, p_amount, p_actor, p_reason, p_resubmit) as g;
+        return;
+    end if;
+    perform operator_action_accounts(p_deed);
     for v_row in
         select g.ord, g.outcome, g.ledger_id, g.have_kind, g.have_amount, g.have_token,
             g.have_owner, g.have_actor, g.have_reason, g.have_at, g.fence_token, g.fence_owner
@@ -222,7 +274,7 @@ begin
         fence_owner := v_row.fence_owner;
         action_id := null;
         v_deed := p_deed[v_row.ord]::jsonb;
-        if v_deed is not null and v_row.outcome is not null then
+        if v_deed ? 'action' and v_row.outcome is not null then
             if p_resubmit then
                 select a.id into action_id from operator_action a
                 where a.target = v_deed ->> 'target' and a.action = v_deed ->> 'action'
@@ -262,9 +314,29 @@ end
 $$;
 -- +goose StatementEnd
 
+-- Operators have this function in place of privileges on the tables; nobody else has it.
+-- +goose StatementBegin
+do $$
+declare
+    v_function text;
+begin
+    foreach v_function in array array[
+        'operator_action_accounts(text[])',
+        'reward_grant_logged(integer[], boolean[], text[], bigint[], text[], text[], text[], text[], '
+            'bigint[], text[], text[], boolean, text[])'
+    ] loop
+        execute format('alter function %s set search_path = pg_catalog, %I, pg_temp', v_function,
+            current_schema());
+        execute format('revoke all on function %s from public', v_function);
+    end loop;
+end
+$$;
+-- +goose StatementEnd
+
 -- +goose Down
 drop function reward_grant_logged(integer[], boolean[], text[], bigint[], text[], text[], text[],
     text[], bigint[], text[], text[], boolean, text[]);
+drop function operator_action_accounts(text[]);
 drop trigger operator_action_chained on operator_action;
 drop function operator_action_chain();
 drop function operator_action_canonical(operator_action);

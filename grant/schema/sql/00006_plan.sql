@@ -82,13 +82,34 @@ create table grant_approval (
     created_at        timestamptz not null default now(),
     expires_at        timestamptz not null,
     used_at           timestamptz, -- when a run began under it; an approval begins one run
-    constraint grant_approval_decision_known check (decision in ('approve', 'reject')),
+    constraint grant_approval_decision_known check (decision in ('approve', 'reject', 'review')),
+    constraint grant_approval_glass check (not break_glass or decision = 'approve'),
     constraint grant_approval_reason_given check (reason <> ''),
     constraint grant_approval_four_eyes check (decision = 'reject' or break_glass
         or (db_user <> requested_db_user and operator <> requested_by))
 );
 
 create index grant_approval_plan on grant_approval (plan_id, approval_id);
+create index grant_approval_broken on grant_approval (approval_id) where break_glass;
+
+-- The approvals by which somebody broke the glass and a run began, and that nobody else has looked
+-- at since: neither whoever made the plan nor whoever broke the glass signs for that.
+-- +goose StatementBegin
+create function grant_glass()
+returns table (approval_id bigint, plan_id bigint, operator text, db_user text, reason text,
+    created_at timestamptz, used_at timestamptz)
+language sql stable as $$
+    select a.approval_id, a.plan_id, a.operator, a.db_user, a.reason, a.created_at, a.used_at
+    from grant_approval a
+    where a.break_glass and a.used_at is not null
+      and not exists (
+          select from grant_approval r
+          where r.plan_id = a.plan_id and r.approval_id > a.approval_id
+            and r.decision in ('approve', 'review') and not r.break_glass
+            and r.db_user not in (a.db_user, r.requested_db_user)
+            and r.operator not in (a.operator, r.requested_by))
+$$;
+-- +goose StatementEnd
 
 -- The canonical form of a row. Lengths keep the fields apart, so no two rows share a form.
 -- +goose StatementBegin
@@ -206,6 +227,31 @@ $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
+create function grant_review_guard(p_new grant_approval, p_plan grant_plan)
+returns void language plpgsql as $$
+-- purpose: refuse a review of nothing, by whoever made the plan or broke the glass, or of rows that
+--          are not those that ran.
+begin
+    if not exists (select from grant_glass() g where g.plan_id = p_plan.plan_id) then
+        raise exception 'plan % waits for no review', p_plan.plan_id using errcode = 'RW001';
+    end if;
+    if p_new.db_user = p_plan.db_user or p_new.operator = p_plan.requested_by
+       or not exists (select from grant_glass() g
+                      where g.plan_id = p_plan.plan_id and g.db_user <> p_new.db_user
+                        and g.operator <> p_new.operator) then
+        raise exception 'plan %: neither who made it nor who broke the glass reviews it',
+            p_plan.plan_id using errcode = 'RW004';
+    end if;
+    if p_new.plan_hash is distinct from p_plan.plan_hash
+       or p_new.plan_hash is distinct from grant_plan_hash_now(p_plan.plan_id) then
+        raise exception 'the rows of plan % are not those that were shown', p_plan.plan_id
+            using errcode = 'RW003';
+    end if;
+end
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
 create function grant_approval_guard() returns trigger language plpgsql as $$
 -- purpose: who decides is the session, not what the statement says; nobody approves his own plan;
 --          what is approved is what the rows are now.
@@ -232,6 +278,11 @@ begin
     new.created_at := statement_timestamp();
     new.expires_at := new.created_at + v_plan.approve_within;
     new.used_at := null;
+    if new.decision = 'review' then
+        perform grant_review_guard(new, v_plan);
+        new.expires_at := new.created_at;
+        return new;
+    end if;
     if v_plan.state not in ('ready', 'waiting', 'approved', 'running', 'paused', 'stopped') then
         raise exception 'plan % is %', v_plan.plan_id, v_plan.state using errcode = 'RW001';
     end if;
@@ -276,6 +327,8 @@ alter table grant_plan enable always trigger grant_plan_guarded;
 alter table grant_approval enable always trigger grant_approval_guarded;
 
 -- +goose Down
+drop function grant_review_guard(grant_approval, grant_plan);
+drop function grant_glass();
 drop table grant_approval, grant_plan_chunk;
 drop trigger grant_plan_row_stays on grant_plan_row;
 drop trigger grant_plan_row_is_kept on grant_plan_row;
