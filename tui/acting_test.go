@@ -299,6 +299,24 @@ func TestNowLeadsToWhatNeedsAttention(t *testing.T) {
 	c.See("1 match")
 }
 
+// What does not answer comes first, and the bars stay in sight in the smallest terminal.
+func TestNowShowsAllBarsWithProblems(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 80, 24, func(o *tui.Options) {
+		o.Home, o.Refresh = "oncall", 10*time.Millisecond
+	})
+	c.See("plans with rows left")
+	c.World.Down("postgresql", context.DeadlineExceeded)
+	c.See("✗ postgresql: read: context deadline exceeded")
+	for _, bar := range []string{"grants", "refusals", "ending", "redis", "postgresql  "} {
+		c.See(bar)
+	}
+	c.Press("G")
+	c.See("▶▲      1  plans with rows left")
+	c.See("Needs attention")
+	c.See("postgresql  ")
+}
+
 func TestHomeByKindOfWork(t *testing.T) {
 	t.Parallel()
 	for home, tab := range map[string]string{

@@ -47,6 +47,8 @@ type nowScreen struct {
 	sum   leaseSummary
 	tiles []tile
 	at    int
+	lead  int   // lines above the first tile, when it was drawn last
+	top   int   // lines that were scrolled out above
 	redis []int // microseconds
 	pg    []int
 }
@@ -229,20 +231,44 @@ func (s *nowScreen) View(w, h int) string {
 	t := s.d.theme
 	left := min(62, w)
 	if w < 2*left-20 {
-		lines := append(s.attentionLines(w), "")
-		lines = append(lines, s.flowLines(w)...)
+		lines := s.stacked(w, h)
 		for i := range lines {
 			lines[i] = safetext.Fit(lines[i], w, t.Glyphs.Ellipsis)
 		}
-		return strings.Join(lines[:min(len(lines), h)], "\n")
+		return strings.Join(lines, "\n")
 	}
-	a, b := s.attentionLines(left), s.flowLines(w-left-3)
+	a, b := s.window(s.attentionLines(left), h), s.flowLines(w-left-3)
 	lines := make([]string, h)
 	for i := range lines {
 		lines[i] = safetext.Fit(at(a, i), left, t.Glyphs.Ellipsis) +
 			t.Text(paint.Muted, t.Glyphs.Bar) + " " + safetext.Fit(at(b, i), w-left-2, t.Glyphs.Ellipsis)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// stacked draws one above the other. What flows is always seen whole: two to a line where there is
+// little room. What needs attention scrolls when the rest is not enough for it.
+func (s *nowScreen) stacked(w, h int) []string {
+	above, below := s.attentionLines(w), s.flowLines(w)
+	if len(above)+1+len(below) > h {
+		below = s.flowPairs(w)
+	}
+	above = s.window(above, h-len(below))
+	if len(above)+len(below) < h {
+		above = append(above, "")
+	}
+	return append(above, below...)
+}
+
+// window returns the lines around the cursor that there is room for, the title among them.
+func (s *nowScreen) window(lines []string, room int) []string {
+	s.top = 0
+	if room = max(room, 2); len(lines) <= room {
+		return lines
+	}
+	cursor := s.lead + s.at
+	s.top = max(min(cursor-room+2, len(lines)-room), 0)
+	return append(lines[:1:1], lines[1+s.top:s.top+room]...)
 }
 
 func (s *nowScreen) attentionLines(w int) []string {
@@ -255,14 +281,15 @@ func (s *nowScreen) attentionLines(w int) []string {
 	if s.shown.at.IsZero() {
 		return append(lines, " "+t.Text(paint.Muted, tr("looking")+t.Glyphs.Ellipsis))
 	}
-	for i, one := range s.tiles {
-		lines = append(lines, s.tileLine(i, one, w))
-	}
 	for _, p := range s.read.problems {
 		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(p)))
 	}
 	for _, m := range s.shown.missing {
 		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(s.d.missing(m))))
+	}
+	s.lead = len(lines)
+	for i, one := range s.tiles {
+		lines = append(lines, s.tileLine(i, one, w))
 	}
 	return lines
 }

@@ -14,34 +14,76 @@ import (
 
 func idText(n int64) string { return strconv.FormatInt(n, 10) }
 
-// flowLines draws what flows: postings, refusals, leases that end, and how fast the servers are.
+// flow is a row of values over time: what happens, or how fast a server is.
+type flow struct {
+	label  string
+	values []int
+	newest string
+	what   string
+	role   paint.Role
+	ahead  bool // the first value is the nearest in time, not the last
+}
+
+// flows are what is measured: postings, refusals, leases that end, and how fast the servers are.
+func (s *nowScreen) flows() []flow {
+	tr, p := s.d.tr, s.read.pulse
+	rate := tr("a minute, %d minutes", len(p.Grants))
+	if p.Bounded {
+		rate = tr("a minute, as far as was looked")
+	}
+	ending := 0
+	for _, n := range s.sum.expiries {
+		ending += n
+	}
+	return []flow{
+		{tr("grants"), p.Grants, last(p.Grants), rate, paint.Good, false},
+		{tr("refusals"), p.Refusals, last(p.Refusals), rate, paint.Warn, false},
+		{
+			tr("ending"), s.sum.expiries, strconv.Itoa(ending), tr("leases end in the next minute"),
+			paint.Accent, true,
+		},
+		{"redis", s.redis, took(p.RedisTook), tr("one small question"), paint.Accent, false},
+		{"postgresql", s.pg, took(p.PostgresTook), tr("what waits, counted"), paint.Accent, false},
+	}
+}
+
+// flowLines draws what flows, one to a line.
 func (s *nowScreen) flowLines(w int) []string {
 	t, tr := s.d.theme, s.d.tr
 	lines := []string{t.Text(paint.Strong, tr("What flows"))}
 	if s.shown.at.IsZero() {
 		return lines
 	}
-	p := s.read.pulse
-	rate := tr("a minute, %d minutes", len(p.Grants))
-	if p.Bounded {
-		rate = tr("a minute, as far as was looked")
+	for _, f := range s.flows() {
+		lines = append(lines, s.spark(f, w))
 	}
-	lines = append(lines, s.spark(tr("grants"), p.Grants, last(p.Grants), rate, w, paint.Good)...)
-	lines = append(lines,
-		s.spark(tr("refusals"), p.Refusals, last(p.Refusals), rate, w, paint.Warn)...)
-	ending := 0
-	for _, n := range s.sum.expiries {
-		ending += n
-	}
-	lines = append(lines, s.spark(tr("ending"), s.sum.expiries, idText(int64(ending)),
-		tr("leases end in the next minute"), w, paint.Accent)...)
-	lines = append(lines,
-		s.spark("redis", s.redis, took(p.RedisTook), tr("one small question"), w, paint.Accent)...)
-	lines = append(lines,
-		s.spark("postgresql", s.pg, took(p.PostgresTook), tr("what waits, counted"), w, paint.Accent)...)
-	lines = append(lines, "", t.Text(paint.Muted, safetext.Fit(tr("leases"), 12, ""))+
+	return append(lines, "", t.Text(paint.Muted, safetext.Fit(tr("leases"), 12, ""))+
 		t.Text(paint.Strong, strconv.Itoa(len(s.read.leases.Leases)))+"  "+
 		t.Text(paint.Muted, s.sum.counts))
+}
+
+// flowPairs draws what flows, two to a line.
+func (s *nowScreen) flowPairs(w int) []string {
+	t := s.d.theme
+	if s.shown.at.IsZero() {
+		return nil
+	}
+	half := (w - 3) / 2
+	all := s.flows()
+	var lines []string
+	for i := 0; i < len(all); i += 2 {
+		all[i].what = ""
+		line := " " + safetext.Fit(s.spark(all[i], half), half, "") + "  "
+		if i+1 < len(all) {
+			all[i+1].what = ""
+			line += s.spark(all[i+1], half)
+		} else {
+			line += t.Text(paint.Muted, safetext.Fit(s.d.tr("leases"), flowLabel, "")) +
+				t.Text(paint.Strong, safetext.FitRight(strconv.Itoa(len(s.read.leases.Leases)),
+					flowNewest, ""))
+		}
+		lines = append(lines, line)
+	}
 	return lines
 }
 
@@ -59,24 +101,28 @@ func took(d time.Duration) string {
 	return brief(d)
 }
 
+const flowLabel, flowNewest = 12, 8 // columns
+
 // spark draws a labelled row of bars with the newest value and what it counts.
-func (s *nowScreen) spark(label string, values []int, newest, what string, w int, role paint.Role,
-) []string {
+func (s *nowScreen) spark(f flow, w int) string {
 	t := s.d.theme
-	const labelWidth, newestWidth = 12, 8
-	room := max(w-labelWidth-newestWidth-2, 8)
-	shown := values[max(len(values)-room, 0):]
+	room := max(w-flowLabel-flowNewest-2, 8)
+	shown := f.values[max(len(f.values)-room, 0):]
+	if f.ahead {
+		shown = f.values[:min(len(f.values), room)]
+	}
 	bars := t.Glyphs.Spark(shown)
 	if len(shown) == 0 || slices.Max(shown) == 0 {
-		role = paint.Muted
+		f.role = paint.Muted
 	}
-	line := t.Text(paint.Muted, safetext.Fit(label, labelWidth, t.Glyphs.Ellipsis)) +
-		t.Text(paint.Strong, safetext.FitRight(newest, newestWidth, "")) + "  " + t.Text(role, bars)
-	rest := w - labelWidth - newestWidth - 4 - len(shown)
-	if textWidth(what) <= rest {
-		line += "  " + t.Text(paint.Muted, what)
+	line := t.Text(paint.Muted, safetext.Fit(f.label, flowLabel, t.Glyphs.Ellipsis)) +
+		t.Text(paint.Strong, safetext.FitRight(f.newest, flowNewest, "")) + "  " +
+		t.Text(f.role, bars)
+	rest := w - flowLabel - flowNewest - 4 - len(shown)
+	if f.what != "" && textWidth(f.what) <= rest {
+		line += "  " + t.Text(paint.Muted, f.what)
 	}
-	return []string{line}
+	return line
 }
 
 // Bindings moves through what needs attention and opens it.
@@ -116,8 +162,8 @@ func (s *nowScreen) hasTile() (bool, string) {
 
 // Click puts the cursor on a line.
 func (s *nowScreen) Click(_, y int) {
-	if y >= 1 && y <= len(s.tiles) {
-		s.at = y - 1
+	if at := y + s.top - s.lead; y >= 1 && at >= 0 && at < len(s.tiles) {
+		s.at = at
 	}
 }
 
