@@ -100,7 +100,20 @@ type Finding struct {
 	Remedy  string      // what to do: a command, a dry run first
 	// Fingerprint tells the same finding, found again, from another one.
 	Fingerprint string
+	Ack         *FindingAck // what was decided about it; nil when nothing was
 }
+
+// FindingAck is what somebody decided about a finding, in every run that finds it.
+type FindingAck struct {
+	State    string // acknowledged, or open when that was taken back
+	Version  int64  // counts the decisions; a change names the one that was seen
+	Operator string
+	Reason   string
+	At       time.Time
+}
+
+// Acknowledged reports whether somebody has looked at the finding and said so.
+func (f Finding) Acknowledged() bool { return f.Ack != nil && f.Ack.State == "acknowledged" }
 
 // LedgerTable names a table of the studio's own that holds postings, and its columns. The names
 // are lower-case identifiers; that of the table may be preceded by a schema.

@@ -32,6 +32,9 @@ type AuditRun struct {
 	ChecksDone []string
 	Findings   int64 // kept
 	Critical   int64 // of them
+	// Acknowledged counts the findings that somebody has looked at; CriticalAcknowledged those of
+	// them that are critical.
+	Acknowledged, CriticalAcknowledged int64
 }
 
 type auditRunRow struct {
@@ -53,6 +56,9 @@ type auditRunRow struct {
 	ChecksDone  []string   `db:"checks_done"`
 	Findings    int64      `db:"findings"`
 	Critical    int64      `db:"critical"`
+
+	Acknowledged         int64 `db:"acknowledged"`
+	CriticalAcknowledged int64 `db:"critical_acknowledged"`
 }
 
 func (r auditRunRow) run() (AuditRun, error) {
@@ -61,6 +67,7 @@ func (r auditRunRow) run() (AuditRun, error) {
 		Incremental: r.Incremental, Operator: r.Operator, DBUser: r.DBUser, Command: r.Command,
 		Problem: value(r.Problem), Started: r.Started, Seen: r.Seen, Ended: value(r.Ended),
 		UnitsDone: r.UnitsDone, ChecksDone: r.ChecksDone, Findings: r.Findings, Critical: r.Critical,
+		Acknowledged: r.Acknowledged, CriticalAcknowledged: r.CriticalAcknowledged,
 	}
 	err := json.Unmarshal(r.Options, &out.Options)
 	return out, err
@@ -183,45 +190,6 @@ func (r *Reader) AuditSince(ctx context.Context) (map[string]int64, string, erro
 		return err
 	})
 	return marks, origin, err
-}
-
-// AuditFindings hands on the kept findings of a run, worst first.
-func (r *Reader) AuditFindings(ctx context.Context, run int64, take func(Finding) error) error {
-	sql, err := statement("findings")
-	if err != nil {
-		return err
-	}
-	var own error
-	err = r.stored(ctx, "read the findings", func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, sql, pgx.StrictNamedArgs{"run": run})
-		if err != nil {
-			return err
-		}
-		var f Finding
-		var evidence []byte
-		_, err = pgx.ForEachRow(rows, []any{
-			&f.ID, &f.Check, &f.Word, &f.Severity, &f.Rule, &f.What, &f.Table, &f.PlayerID, &f.EventID,
-			&f.Count, &evidence, &f.Proof, &f.Remedy, &f.Fingerprint,
-		}, func() error {
-			var e struct {
-				Columns []string    `json:"columns"`
-				Rows    [][]*string `json:"rows"`
-				Differs []string    `json:"differs"`
-			}
-			if err := json.Unmarshal(evidence, &e); err != nil {
-				return err
-			}
-			one := f
-			one.Columns, one.Rows, one.Differs = e.Columns, e.Rows, e.Differs
-			own = take(one)
-			return own
-		})
-		return err
-	})
-	if own != nil {
-		return own
-	}
-	return err
 }
 
 // Stopped reports whether a run that counts as running gives no sign of life any more.

@@ -11,6 +11,12 @@ var (
 	auditUnitSQL string
 	//go:embed sql/audit_check.sql
 	auditCheckSQL string
+	//go:embed sql/ack_read.sql
+	ackReadSQL string
+	//go:embed sql/ack_add.sql
+	ackAddSQL string
+	//go:embed sql/ack_change.sql
+	ackChangeSQL string
 	//go:embed sql/audit_finding.sql
 	auditFindingSQL string
 	//go:embed sql/audit_end.sql

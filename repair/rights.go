@@ -32,6 +32,7 @@ const (
 	WordPark    = "outbox park"
 	WordPlan    = "grant plan"
 	WordAudit   = "audit run"
+	WordAck     = "audit ack"
 	WordArm     = "arm"
 )
 
@@ -55,6 +56,7 @@ func deedNeeds() map[string][]need {
 		"grant approve": decide, "grant reject": decide, "grant pause": plan, "grant cancel": plan,
 		"grant apply": {{"grant_plan_row", "update", "outcome"}, grants},
 		WordAudit:     {{"audit_run", "insert", ""}, {"audit_finding", "insert", ""}},
+		WordAck:       {{"audit_ack", "insert", "state"}, {"audit_ack", "update", "state"}, logs},
 		WordArm:       {logs},
 	}
 }

@@ -164,6 +164,8 @@ func TestCommandTree(t *testing.T) {
 		"audit list":     "limit",
 		"audit run":      "all since-last resume",
 		"audit show":     "",
+		"audit diff":     "",
+		"audit ack":      "reason version reopen dry-run confirm",
 		"explain":        "",
 		"token list":     "",
 		"drill list":     "",

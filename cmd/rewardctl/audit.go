@@ -34,7 +34,8 @@ const (
 
 func (a *app) auditCommand() *cobra.Command {
 	return a.group("audit", "Look for rewards paid twice and everything else that must not be",
-		a.auditListCommand(), a.auditRunCommand(), a.auditShowCommand())
+		a.auditListCommand(), a.auditRunCommand(), a.auditShowCommand(), a.auditDiffCommand(),
+		a.auditAckCommand())
 }
 
 func (a *app) auditRunCommand() *cobra.Command {

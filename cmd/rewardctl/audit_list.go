@@ -36,6 +36,8 @@ type auditKeptJSON struct {
 	Ended      *string           `json:"ended"`
 	Findings   int64             `json:"findings"`
 	Critical   int64             `json:"critical"`
+	// Acknowledged are the findings that somebody has looked at.
+	Acknowledged int64 `json:"acknowledged"`
 }
 
 func newAuditKeptJSON(r inspect.AuditRun, state string) auditKeptJSON {
@@ -44,7 +46,7 @@ func newAuditKeptJSON(r inspect.AuditRun, state string) auditKeptJSON {
 		ChecksDone: emptyNotNull(r.ChecksDone), SinceLast: r.Incremental, Options: r.Options,
 		Operator: r.Operator, Command: r.Command, Problem: jsonText(r.Problem),
 		Started: jsonTime(r.Started), Ended: jsonTime(r.Ended), Findings: r.Findings,
-		Critical: r.Critical,
+		Critical: r.Critical, Acknowledged: r.Acknowledged,
 	}
 }
 

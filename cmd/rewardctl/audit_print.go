@@ -44,6 +44,16 @@ type findingJSON struct {
 	Proof       string               `json:"proof"`
 	Remedy      string               `json:"remedy"`
 	Fingerprint string               `json:"fingerprint"`
+	Ack         *findingAckJSON      `json:"ack"` // null: nobody has decided about it
+}
+
+// findingAckJSON is what was decided about a finding.
+type findingAckJSON struct {
+	State    string  `json:"state"`
+	Version  int64   `json:"version"`
+	Operator string  `json:"operator"`
+	Reason   string  `json:"reason"`
+	At       *string `json:"at"`
 }
 
 func newFindingJSON(run int64, f inspect.Finding) findingJSON {
@@ -53,6 +63,12 @@ func newFindingJSON(run int64, f inspect.Finding) findingJSON {
 		EventID: jsonText(f.EventID), Rows: f.Count, Evidence: []map[string]*string{},
 		Differs: emptyNotNull(f.Differs), Proof: f.Proof, Remedy: f.Remedy,
 		Fingerprint: f.Fingerprint,
+	}
+	if ack := f.Ack; ack != nil {
+		j.Ack = &findingAckJSON{
+			State: ack.State, Version: ack.Version, Operator: ack.Operator, Reason: ack.Reason,
+			At: jsonTime(ack.At),
+		}
 	}
 	for _, row := range f.Rows {
 		one := map[string]*string{}
@@ -128,6 +144,12 @@ func (a *app) printFinding(run int64, f inspect.Finding, first bool) error {
 	}
 	if err := a.printEvidence(f); err != nil {
 		return err
+	}
+	if ack := f.Ack; ack != nil {
+		words := fmt.Sprintf("%s by %s, %s: %s", ack.State, ack.Operator, when(ack.At), ack.Reason)
+		if err := a.line(block("state", []string{words})[0]); err != nil {
+			return err
+		}
 	}
 	for _, line := range append(block("proof", strings.Split(f.Proof, "\n")),
 		block("do", findingRemedy(f))...) {

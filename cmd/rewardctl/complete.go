@@ -31,7 +31,8 @@ func (a *app) completeNames(root *cobra.Command) {
 	for path, args := range map[string][]naming{
 		"lease show": {resources}, "lease release": {resources}, "lease burn": {resources},
 		"token list": {resources}, "player history": {players}, "player export": {players},
-		"explain": {players, events(nil)}, "audit show": {audits}, "outbox show": {deliveries},
+		"explain": {players, events(nil)}, "audit show": {audits},
+		"audit diff": {audits, audits}, "outbox show": {deliveries},
 		"outbox requeue": {deliveries}, "outbox park": {deliveries}, "grant approve": {plans},
 		"grant reject": {plans}, "grant pause": {plans}, "grant cancel": {plans},
 		"grant status": {plans}, "grant apply": {plans}, "drill run": {drills},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,6 +45,31 @@ func TestOutboxCommandLineMeansTheSameDeed(t *testing.T) {
 			text: flag(cmd, "error"), reason: flag(cmd, "reason"), attempts: attempts, expect: expect,
 		}
 		got, err := a.outboxRequest(cmd, want.Deed, f, args)
+		if err != nil || got != want || cmd.CommandPath() != "rewardctl "+want.Word() {
+			t.Fatalf("%q means %+v (%v), want %+v", want.CLI(), got, err, want)
+		}
+	})
+}
+
+func TestAckCommandLineMeansTheSameDecision(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := repair.AckRequest{
+			Finding: rapid.Int64Range(1, 1<<62).Draw(t, "finding"),
+			Version: rapid.Int64Range(repair.AckAny, 1<<40).Draw(t, "version"),
+			Reopen:  rapid.Bool().Draw(t, "reopen"), DryRun: rapid.Bool().Draw(t, "dry"),
+			Reason: odd().Draw(t, "reason"),
+		}
+		cmd, args := parse(t, want.CLI())
+		version, err := strconv.ParseInt(flag(cmd, "version"), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := ackFlags{
+			version: version, reopen: flag(cmd, "reopen") == "true",
+			dryRun: flag(cmd, "dry-run") == "true", reason: flag(cmd, "reason"),
+		}
+		got, err := f.request(cmd, args[0])
 		if err != nil || got != want || cmd.CommandPath() != "rewardctl "+want.Word() {
 			t.Fatalf("%q means %+v (%v), want %+v", want.CLI(), got, err, want)
 		}

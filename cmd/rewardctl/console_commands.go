@@ -20,7 +20,8 @@ func readingCommands() map[string]bool {
 	commands := map[string]bool{}
 	for _, path := range []string{
 		"lease list", "lease show", "lease scan", "token list", "player history", "player find",
-		"explain", "audit list", "audit show", "grant list", "grant status", "outbox list",
+		"explain", "audit list", "audit show",
+		"audit diff", "grant list", "grant status", "outbox list",
 		"outbox show", "oplog list", "oplog verify", "oplog handover", "fence doctor",
 		"drill list", "doctor", "migrate status", "config show", "config path", "config contexts",
 		"version",

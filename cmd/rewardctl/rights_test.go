@@ -26,7 +26,7 @@ func TestRightsOfRoles(t *testing.T) {
 	deeds := []string{
 		"lease release", "lease burn", "fence reseed", "grant create", "ledger reverse",
 		"outbox requeue", "outbox park", "grant plan", "grant approve", "grant reject",
-		"grant pause", "grant cancel", "grant apply", "audit run", "arm",
+		"grant pause", "grant cancel", "grant apply", "audit run", "audit ack", "arm",
 	}
 	for role, may := range map[string][]string{"view": {}, "relay": {}, "operator": deeds} {
 		pool, err := pgxpool.New(t.Context(), account(t, w, role, role))

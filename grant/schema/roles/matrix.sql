@@ -25,6 +25,7 @@ from (values
     ('view', 'audit_part', 'select', null),
     ('view', 'audit_check', 'select', null),
     ('view', 'audit_finding', 'select', null),
+    ('view', 'audit_ack', 'select', null),
     ('view', 'reward_timeline', 'select', null),
     ('view', 'rewardctl_migration', 'select', null),
 
@@ -92,5 +93,7 @@ from (values
     ('operator', 'audit_run', 'update', 'state, problem, seen_at, ended_at'),
     ('operator', 'audit_part', 'insert', null),
     ('operator', 'audit_check', 'insert', null),
-    ('operator', 'audit_finding', 'insert', null)
+    ('operator', 'audit_finding', 'insert', null),
+    ('operator', 'audit_ack', 'insert', 'fingerprint, check_name, state, acknowledger, reason'),
+    ('operator', 'audit_ack', 'update', 'state, version, acknowledger, db_user, reason, changed_at')
 ) as matrix (role, relation, privilege, columns)

@@ -68,5 +68,20 @@ create table audit_finding (
     constraint audit_finding_once unique (run_id, fingerprint)
 );
 
+-- What somebody has looked at. It is about a finding in every run that finds it again, by its
+-- fingerprint. Two people who decide at once are told apart by the version.
+create table audit_ack (
+    fingerprint  text primary key,
+    check_name   text not null,
+    state        text not null,
+    version      bigint not null default 1,
+    acknowledger text not null,
+    db_user      text not null default session_user,
+    reason       text not null,
+    changed_at   timestamptz not null default now(),
+    constraint audit_ack_state_known check (state in ('acknowledged', 'open')),
+    constraint audit_ack_version_positive check (version > 0)
+);
+
 -- +goose Down
-drop table audit_finding, audit_check, audit_part, audit_run;
+drop table audit_ack, audit_finding, audit_check, audit_part, audit_run;

@@ -13,7 +13,19 @@ select r.run_id, r.state, r.checks, r.options, r.origin, r.parts, r.incremental,
     (
         select count(*) from audit_finding f
         where f.run_id = r.run_id and f.severity = 'critical'
-    ) as critical
+    ) as critical,
+    (
+        select count(*)
+        from audit_finding f
+        join audit_ack a on a.fingerprint = f.fingerprint and a.state = 'acknowledged'
+        where f.run_id = r.run_id
+    ) as acknowledged,
+    (
+        select count(*)
+        from audit_finding f
+        join audit_ack a on a.fingerprint = f.fingerprint and a.state = 'acknowledged'
+        where f.run_id = r.run_id and f.severity = 'critical'
+    ) as critical_acknowledged
 from audit_run r
 where @run::bigint = 0 or r.run_id = @run::bigint
 order by r.run_id desc
