@@ -43,6 +43,7 @@ func (r *Reader) examineLog(ctx context.Context, d *Diagnosis) {
 		d.add(check, seen.Chained && seen.HasHead && seen.Fits)
 	}
 	r.examineIntents(ctx, d)
+	r.examineGlass(ctx, d)
 }
 
 // examineIntents looks for deeds that were cut off between intent and result.

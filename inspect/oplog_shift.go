@@ -29,9 +29,12 @@ type LogShift struct {
 	// Unfinished are the intents without a result, of any time before To, oldest first: whoever
 	// takes over has to look at them.
 	Unfinished []LogEntry
-	Deeds      []LogEntry // the deeds of the span, oldest first; intents with a result left out
-	Cut        bool       // there are more deeds than are listed: these are the newest
-	Head       LogHead    // the end of the log when it was read
+	// Glass are the runs without a second person, of any time before To, that nobody else has
+	// looked at yet, oldest first.
+	Glass []BrokenGlass
+	Deeds []LogEntry // the deeds of the span, oldest first; intents with a result left out
+	Cut   bool       // there are more deeds than are listed: these are the newest
+	Head  LogHead    // the end of the log when it was read
 }
 
 // shiftMax is how many rows of each kind a shift lists.
@@ -67,6 +70,10 @@ func (r *Reader) Shift(ctx context.Context, from, to time.Time) (LogShift, error
 	}
 	slices.SortFunc(s.Refused, func(a, b LogEntry) int { return int(a.ID - b.ID) })
 	if err := r.shiftDeeds(ctx, &s, span); err != nil {
+		return s, err
+	}
+	var err error
+	if s.Glass, err = r.glassBefore(ctx, to); err != nil {
 		return s, err
 	}
 	return s, r.shiftSums(ctx, &s)

@@ -13,6 +13,8 @@ var (
 	oplogHeadSQL string
 	//go:embed sql/oplog_shift.sql
 	oplogShiftSQL string
+	//go:embed sql/doctor_glass.sql
+	doctorGlassSQL string
 	//go:embed sql/doctor_log.sql
 	doctorLogSQL string
 	//go:embed sql/doctor_intent.sql

@@ -47,8 +47,12 @@ func (r DecideRequest) of(word string) planDeed {
 // approver must be another operator and another database user than whoever made the plan; the
 // database checks it by the session.
 //
+// A plan that ran under broken glass and has ended gets a review in place of an approval: the
+// second signature, by neither whoever made the plan nor whoever broke the glass. While it is not
+// over, an approval counts as that too.
+//
 // Nothing is changed when the error is a *PlanNotFoundError, a *PlanChangedError (it is not as it
-// was seen, needs no approval, or was rejected), a *PlanDeniedError (one's own plan), a
+// was seen, needs no approval, or was rejected), a *PlanDeniedError (one's own plan or glass), a
 // *PlanTamperedError or a *grant.Rejection. All but the first and the last are logged.
 func (o *Operator) ApprovePlan(ctx context.Context, req DecideRequest) (Plan, error) {
 	d := &decision{o: o, req: req, deed: req.of("approve"), word: "approve"}
@@ -109,6 +113,9 @@ func (d *decision) run(ctx context.Context) (Plan, error) {
 	if !d.possible() {
 		return d.plan, d.o.planRefusal(ctx, d.deed, d.req.Reason, &d.plan, codeState)
 	}
+	if d.word == "approve" && d.plan.State.Final() {
+		d.word, d.to = "review", d.plan.State
+	}
 	d.req.OnStep(PlanStepDecide)
 	changed := false
 	err = d.o.writeWaiting(ctx, "decide about the plan", planLockWait,
@@ -139,6 +146,7 @@ func (d *decision) possible() bool {
 	case PlanPaused, PlanStopped:
 		return d.to != PlanPaused && (d.word != "approve" || d.plan.NeedsApproval)
 	case PlanRejected, PlanCancelled, PlanDone:
+		return d.word == "approve" && !d.req.BreakGlass && d.plan.BrokenGlass() != nil
 	}
 	return false
 }
@@ -196,7 +204,7 @@ func (d *decision) decide(ctx context.Context, tx pgx.Tx) (changed bool, err err
 			to = PlanApproved
 		}
 	}
-	if err := movePlan(ctx, tx, d.o, d.plan.ID, to, true); err != nil {
+	if err := d.move(ctx, tx, to); err != nil {
 		return false, err
 	}
 	after["state"] = string(to)
@@ -213,10 +221,23 @@ func (d *decision) decide(ctx context.Context, tx pgx.Tx) (changed bool, err err
 	return false, err
 }
 
+// move brings the plan to its new state; a review leaves it where it is.
+func (d *decision) move(ctx context.Context, tx pgx.Tx, to PlanState) error {
+	if d.word != "review" {
+		return movePlan(ctx, tx, d.o, d.plan.ID, to, true)
+	}
+	_, err := tx.Exec(ctx, planReviewedSQL, pgx.StrictStructArgs(planArgs{d.plan.ID}))
+	return err
+}
+
 func (d *decision) outcome(to PlanState) string {
 	switch {
 	case d.req.BreakGlass:
 		return "BREAK-GLASS: approved without a second person"
+	case d.word == "review":
+		return "BREAK-GLASS reviewed"
+	case d.word == "approve" && d.plan.BrokenGlass() != nil:
+		return "approved; BREAK-GLASS reviewed"
 	case d.word == "approve":
 		return "approved"
 	}

@@ -77,14 +77,18 @@ type Plan struct {
 // Decision is one answer of a person to a plan.
 type Decision struct {
 	ID         int64
-	Approve    bool // false: rejected
+	Approve    bool // false: rejected, or a review
+	Review     bool // afterwards, of what ran under broken glass
 	Operator   string
 	DBUser     string
 	BreakGlass bool // approved by its own maker, in an emergency
-	Reason     string
-	At         time.Time
-	Expires    time.Time // when an approval that no run has begun under ends
-	Used       time.Time // when a run began under it; zero before
+	// AwaitsReview is true while a run began under this broken glass and nobody else has approved
+	// or reviewed the plan since.
+	AwaitsReview bool
+	Reason       string
+	At           time.Time
+	Expires      time.Time // when an approval that no run has begun under ends
+	Used         time.Time // when a run began under it; zero before
 }
 
 // InForce reports whether an approval still lets a run begin.
@@ -96,6 +100,16 @@ func (d Decision) InForce(now time.Time) bool {
 func (p *Plan) Approval() *Decision {
 	for i := range p.Decisions {
 		if p.Decisions[i].Approve {
+			return &p.Decisions[i]
+		}
+	}
+	return nil
+}
+
+// BrokenGlass returns the first approval that awaits a review; nil when none does.
+func (p *Plan) BrokenGlass() *Decision {
+	for i := len(p.Decisions) - 1; i >= 0; i-- {
+		if p.Decisions[i].AwaitsReview {
 			return &p.Decisions[i]
 		}
 	}

@@ -327,11 +327,7 @@ func (o *Operator) planRefusal(
 			"denied: rows were changed in the database", nil)
 		return e
 	case codeOwn:
-		e := &PlanDeniedError{
-			Plan: *plan, Problem: fmt.Sprintf("it was made by %s as database user %s; nobody "+
-				"approves his own plan", plan.RequestedBy, plan.DBUser),
-			WayOut: "have somebody else approve it, under another name and database user",
-		}
+		e := ownPlan(plan)
 		e.DenialID, e.LogProblem = o.logDenied(ctx, deed, reason, "denied: own plan", nil)
 		return e
 	}
@@ -340,6 +336,20 @@ func (o *Operator) planRefusal(
 		WayOut: "see: rewardctl grant status " + strconv.FormatInt(plan.ID, 10),
 	}
 	e.DenialID, e.LogProblem = o.logDenied(ctx, deed, reason, "denied: it is "+e.Have, nil)
+	return e
+}
+
+// ownPlan says who cannot sign for a plan.
+func ownPlan(plan *Plan) *PlanDeniedError {
+	e := &PlanDeniedError{
+		Plan: *plan, Problem: fmt.Sprintf("it was made by %s as database user %s; nobody "+
+			"approves his own plan", plan.RequestedBy, plan.DBUser),
+		WayOut: "have somebody else approve it, under another name and database user",
+	}
+	if glass := plan.BrokenGlass(); glass != nil {
+		e.Problem += fmt.Sprintf(", nor reviews the glass that he broke, as %s did (database user %s)",
+			glass.Operator, glass.DBUser)
+	}
 	return e
 }
 

@@ -41,6 +41,8 @@ type planRecord struct {
 type decisionJSON struct {
 	ID         int64      `json:"id"`
 	Approve    bool       `json:"approve"`
+	Review     bool       `json:"review"`
+	Awaits     bool       `json:"awaits_review"`
 	Operator   string     `json:"operator"`
 	DBUser     string     `json:"db_user"`
 	BreakGlass bool       `json:"break_glass"`
@@ -63,8 +65,8 @@ func (r *planRecord) plan() Plan {
 	for _, d := range r.Decisions {
 		p.Decisions = append(p.Decisions, Decision{
 			ID: d.ID, Approve: d.Approve, Operator: d.Operator, DBUser: d.DBUser,
-			BreakGlass: d.BreakGlass, Reason: d.Reason, At: d.At, Expires: d.Expires,
-			Used: value(d.Used),
+			Review: d.Review, BreakGlass: d.BreakGlass, AwaitsReview: d.Awaits, Reason: d.Reason,
+			At: d.At, Expires: d.Expires, Used: value(d.Used),
 		})
 	}
 	return p
@@ -73,7 +75,10 @@ func (r *planRecord) plan() Plan {
 // PlanFilter says which plans to list.
 type PlanFilter struct {
 	States []PlanState // empty means all
-	Limit  int         // how many at most; 0 means 100
+	// Unreviewed adds the plans that ran under broken glass and that nobody else has looked at,
+	// whatever their state. Without States these alone are listed.
+	Unreviewed bool
+	Limit      int // how many at most; 0 means 100
 }
 
 const plansMax = 100
@@ -81,6 +86,7 @@ const plansMax = 100
 type planGetArgs struct {
 	IDs    []int64  `db:"ids"`
 	States []string `db:"states"`
+	Glass  bool     `db:"glass"`
 	Limit  int64    `db:"limit"`
 }
 
@@ -112,7 +118,10 @@ func (o *Operator) Plan(ctx context.Context, id int64) (Plan, error) {
 
 // Plans lists plans, the newest first. The error is a *grant.BackendError.
 func (o *Operator) Plans(ctx context.Context, filter PlanFilter) ([]Plan, error) {
-	args := planGetArgs{Limit: int64(filter.Limit)}
+	args := planGetArgs{Limit: int64(filter.Limit), Glass: filter.Unreviewed}
+	if filter.Unreviewed {
+		args.States = []string{}
+	}
 	if args.Limit <= 0 {
 		args.Limit = plansMax
 	}

@@ -29,6 +29,8 @@ var (
 	planReopenSQL string
 	//go:embed sql/plan_hashes.sql
 	planHashesSQL string
+	//go:embed sql/plan_reviewed.sql
+	planReviewedSQL string
 	//go:embed sql/plan_claim.sql
 	planClaimSQL string
 	//go:embed sql/plan_rows.sql

@@ -177,12 +177,19 @@ func planDetail(d *desk, p *repair.Plan, w int) (left, right []string) {
 	b.add(d.tr("made"), stamp(p.CreatedAt))
 	b.add(d.tr("hash"), p.Hash)
 	for _, one := range p.Decisions {
-		words := d.tr("approved by %s", one.Operator)
-		if !one.Approve {
-			words = d.tr("rejected by %s", one.Operator)
+		words := d.tr("rejected by %s", one.Operator)
+		switch {
+		case one.Approve:
+			words = d.tr("approved by %s", one.Operator)
+		case one.Review:
+			words = d.tr("reviewed by %s", one.Operator)
 		}
 		if one.BreakGlass {
 			words += " " + d.tr("(break glass)")
+		}
+		if one.AwaitsReview {
+			ran := p.ReadAt.Sub(one.Used)
+			b.in(d.tr("review"), d.tr("by nobody else yet, for %s", brief(ran)), paint.Bad)
 		}
 		b.add(d.tr("decided"), words+", "+stamp(one.At)+": "+one.Reason)
 	}
@@ -197,7 +204,8 @@ func planKeys(l *planList) []Binding {
 			if ok, why := actable(l, "grant "+string(word)); !ok {
 				return false, why
 			}
-			if !slices.Contains(states, plan().State) {
+			review := word == planApprove && plan().BrokenGlass() != nil
+			if !review && !slices.Contains(states, plan().State) {
 				_, word, _ := planLook(d, plan())
 				return false, d.tr("the plan is %s", word)
 			}

@@ -32,7 +32,9 @@ func (a *app) decideCommands() []*cobra.Command {
 				" for one\nrun. The approver must be another operator and another database user than" +
 				" who made the plan;\nthe database checks it. Approving shows the plan as it would" +
 				" run now.\n\n--break-glass approves one's own plan, where the context allows it; the" +
-				" log and every list say so.",
+				" log and every list say so,\nuntil somebody else approves the plan, also after it" +
+				" has run: that is then its review. Neither who\nmade the plan nor who broke the" +
+				" glass can give it.",
 			"  rewardctl grant approve 12 --reason \"checked with ticket 5519\"",
 			(*repair.Operator).ApprovePlan,
 		},
@@ -134,12 +136,16 @@ func (a *app) decide(cmd *cobra.Command, word decideWord, id int64, f decideFlag
 	if f.ifVersion != 0 {
 		ref.Version = f.ifVersion
 	}
+	glass := plan.BrokenGlass() != nil
 	plan, err = word.do(operator, ctx, repair.DecideRequest{
 		Plan: ref, Reason: strings.TrimSpace(f.reason), BreakGlass: f.breakGlass != "",
 		Seen: &preview,
 	})
 	if err != nil {
 		return err
+	}
+	if glass && plan.BrokenGlass() == nil {
+		a.say("the broken glass of %s is reviewed", plan.Name())
 	}
 	if f.breakGlass != "" {
 		a.say("BREAK-GLASS: %s was approved without a second person; the log says so", plan.Name())

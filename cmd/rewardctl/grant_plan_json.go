@@ -8,32 +8,34 @@ import (
 
 // planJSON is a plan. Sums and amounts are texts: they may be beyond what a double holds.
 type planJSON struct {
-	Plan          *string        `json:"plan"` // null in a dry run
-	DryRun        bool           `json:"dry_run"`
-	State         string         `json:"state"`
-	Version       int64          `json:"version"`
-	Hash          string         `json:"hash"`
-	Campaign      *string        `json:"campaign"`
-	Source        string         `json:"source"`
-	Reason        string         `json:"reason"`
-	RequestedBy   string         `json:"requested_by"`
-	DBUser        string         `json:"db_user"`
-	Rows          int64          `json:"rows"`
-	Due           int64          `json:"due"`
-	Duplicates    int64          `json:"duplicates"`
-	Invalid       int64          `json:"invalid"`
-	Decided       int64          `json:"decided"`
-	Refused       int64          `json:"refused"`
-	Working       int            `json:"working"` // parts that a process holds right now
-	NeedsApproval bool           `json:"needs_approval"`
-	Over          []overJSON     `json:"over"`
-	Decisions     []decisionJSON `json:"decisions"`
-	Created       *string        `json:"created"`
-	Started       *string        `json:"started"`
-	Active        *string        `json:"active"`
-	Ended         *string        `json:"ended"`
-	Existing      bool           `json:"existing,omitempty"`
-	DoneBefore    *string        `json:"done_before,omitempty"`
+	Plan          *string `json:"plan"` // null in a dry run
+	DryRun        bool    `json:"dry_run"`
+	State         string  `json:"state"`
+	Version       int64   `json:"version"`
+	Hash          string  `json:"hash"`
+	Campaign      *string `json:"campaign"`
+	Source        string  `json:"source"`
+	Reason        string  `json:"reason"`
+	RequestedBy   string  `json:"requested_by"`
+	DBUser        string  `json:"db_user"`
+	Rows          int64   `json:"rows"`
+	Due           int64   `json:"due"`
+	Duplicates    int64   `json:"duplicates"`
+	Invalid       int64   `json:"invalid"`
+	Decided       int64   `json:"decided"`
+	Refused       int64   `json:"refused"`
+	Working       int     `json:"working"` // parts that a process holds right now
+	NeedsApproval bool    `json:"needs_approval"`
+	// AwaitsReview is when a run began under broken glass that nobody else has looked at.
+	AwaitsReview *string        `json:"awaits_review_since"`
+	Over         []overJSON     `json:"over"`
+	Decisions    []decisionJSON `json:"decisions"`
+	Created      *string        `json:"created"`
+	Started      *string        `json:"started"`
+	Active       *string        `json:"active"`
+	Ended        *string        `json:"ended"`
+	Existing     bool           `json:"existing,omitempty"`
+	DoneBefore   *string        `json:"done_before,omitempty"`
 
 	Preview *previewJSON   `json:"preview,omitempty"`
 	Drift   []string       `json:"drift,omitempty"`
@@ -59,6 +61,7 @@ type decisionJSON struct {
 	Expires    *string `json:"expires"`
 	Used       *string `json:"used"`
 	InForce    bool    `json:"in_force"`
+	Awaits     bool    `json:"awaits_review"`
 }
 
 type previewJSON struct {
@@ -125,13 +128,19 @@ func newPlanJSON(p *repair.Plan, preview *repair.PlanPreview) planJSON {
 	}
 	for _, d := range p.Decisions {
 		word := "reject"
-		if d.Approve {
+		switch {
+		case d.Approve:
 			word = "approve"
+		case d.Review:
+			word = "review"
 		}
 		j.Decisions = append(j.Decisions, decisionJSON{
 			word, jsonID(d.ID), d.Operator, d.DBUser, d.BreakGlass, d.Reason, jsonTime(d.At),
-			jsonTime(d.Expires), jsonTime(d.Used), d.InForce(p.ReadAt),
+			jsonTime(d.Expires), jsonTime(d.Used), d.InForce(p.ReadAt), d.AwaitsReview,
 		})
+	}
+	if glass := p.BrokenGlass(); glass != nil {
+		j.AwaitsReview = jsonTime(glass.Used)
 	}
 	if preview != nil {
 		j.Preview = newPreviewJSON(preview)

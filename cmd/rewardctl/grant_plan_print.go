@@ -108,12 +108,17 @@ func decisionCell(d repair.Decision, now time.Time) cell {
 		word, t = "BREAK-GLASS, approved without a second person", bad
 	case d.Approve:
 		word, t = "approved", good
+	case d.Review:
+		word, t = "reviewed", good
 	}
 	line := fmt.Sprintf("%s by %s (%s) at %s: %s", word, d.Operator, d.DBUser, when(d.At), d.Reason)
 	switch {
 	case !d.Approve:
 	case !d.Used.IsZero():
 		line += "; a run began under it at " + when(d.Used)
+		if d.AwaitsReview {
+			line += "; NOT REVIEWED for " + span(now.Sub(d.Used))
+		}
 	case d.InForce(now):
 		line += "; until " + when(d.Expires)
 	default:

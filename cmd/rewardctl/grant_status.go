@@ -14,7 +14,8 @@ func (a *app) grantStatusCommand() *cobra.Command {
 		Use:   "status [PLAN]",
 		Short: "Tell how far a plan is, or all plans that are open",
 		Long: "With the number of a plan: what it is, who decided what about it, and how many of its" +
-			" rows have\nwhich answer. Without: the plans that are not over.",
+			" rows have\nwhich answer. Without: the plans that are not over, and" +
+			" those that ran under broken glass and that nobody\nelse has reviewed yet.",
 		Example: "  rewardctl grant status\n  rewardctl grant status 12 -o json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -32,8 +33,9 @@ func (a *app) grantStatusCommand() *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				return a.listPlans(cmd.Context(), operator, repair.PlanFilter{States: openStates()},
-					"no plan is open")
+				return a.listPlans(cmd.Context(), operator, repair.PlanFilter{
+					States: openStates(), Unreviewed: true,
+				}, "no plan is open")
 			}
 			id, err := parsePlan(args[0])
 			if err != nil {
@@ -66,17 +68,18 @@ func openStates() []repair.PlanState {
 
 func (a *app) grantListCommand() *cobra.Command {
 	var states []string
-	limit := 20
+	limit, unreviewed := 20, false
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List plans, the newest first",
-		Example: "  rewardctl grant list\n  rewardctl grant list --state waiting -o json",
-		Args:    noArguments,
+		Use:   "list",
+		Short: "List plans, the newest first",
+		Example: "  rewardctl grant list\n  rewardctl grant list --state waiting -o json\n" +
+			"  rewardctl grant list --unreviewed",
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > 1000 {
 				return usage("limit", "give 1 to 1000", "--limit %d is out of bounds", limit)
 			}
-			filter := repair.PlanFilter{Limit: limit}
+			filter := repair.PlanFilter{Limit: limit, Unreviewed: unreviewed}
 			for _, s := range states {
 				state, err := parsePlanState(s)
 				if err != nil {
@@ -96,6 +99,8 @@ func (a *app) grantListCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&states, "state", nil, "only these states, such as waiting")
+	cmd.Flags().BoolVar(&unreviewed, "unreviewed", false,
+		"those that ran under broken glass and that nobody else has reviewed")
 	cmd.Flags().IntVar(&limit, "limit", limit, "how many plans at most")
 	return cmd
 }
@@ -141,13 +146,21 @@ func (a *app) listPlans(
 // approvalCell says in a word who approved a plan.
 func approvalCell(p *repair.Plan) cell {
 	d := p.Approval()
+	glass := p.BrokenGlass()
 	switch {
+	case glass != nil:
+		return toned("BREAK-GLASS "+glass.Operator+", not reviewed for "+
+			span(p.ReadAt.Sub(glass.Used)), bad)
 	case !p.NeedsApproval:
 		return text("not needed")
 	case d == nil:
 		return toned("missing", notice)
 	case d.BreakGlass:
-		return toned("BREAK-GLASS "+d.Operator, bad)
+		word := "BREAK-GLASS " + d.Operator
+		if !d.Used.IsZero() {
+			return toned(word+", reviewed", notice)
+		}
+		return toned(word, bad)
 	case d.Used.IsZero() && !d.InForce(p.ReadAt):
 		return toned("expired", notice)
 	}

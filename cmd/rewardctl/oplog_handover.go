@@ -17,11 +17,21 @@ type shiftJSON struct {
 	To         *string        `json:"to"`
 	Sums       []shiftSumJSON `json:"sums"`
 	Unfinished []logEntryJSON `json:"unfinished"`
+	Glass      []glassJSON    `json:"broken_glass"`
 	Refused    []logEntryJSON `json:"refused"`
 	Deeds      []logEntryJSON `json:"deeds"`
 	Cut        bool           `json:"cut"`
 	HeadID     *string        `json:"head_id"`
 	HeadHash   string         `json:"head_hash"`
+}
+
+// glassJSON is a run without a second person that waits for one.
+type glassJSON struct {
+	Plan     *string `json:"plan"`
+	State    string  `json:"state"`
+	Operator string  `json:"operator"`
+	Reason   string  `json:"reason"`
+	At       *string `json:"at"`
 }
 
 type shiftSumJSON struct {
@@ -86,7 +96,12 @@ func (a *app) printShift(s inspect.LogShift) error {
 		From: jsonTime(s.From), To: jsonTime(s.To), Sums: []shiftSumJSON{},
 		Unfinished: logEntriesJSON(s.Unfinished), Refused: logEntriesJSON(s.Refused),
 		Deeds: logEntriesJSON(s.Deeds), Cut: s.Cut, HeadID: jsonID(s.Head.ID),
-		HeadHash: hex.EncodeToString(s.Head.Hash),
+		HeadHash: hex.EncodeToString(s.Head.Hash), Glass: []glassJSON{},
+	}
+	for _, g := range s.Glass {
+		doc.Glass = append(doc.Glass, glassJSON{
+			jsonID(g.Plan), g.State, g.Operator, g.Reason, jsonTime(g.At),
+		})
 	}
 	l := listing{document: doc, columns: columns("operator", "action", "phase", "outcome", "deeds")}
 	for _, sum := range s.Sums {
@@ -129,6 +144,7 @@ func writeShift(w *bufio.Writer, s inspect.LogShift) {
 			"finishes, or refuses.\n\n")
 		writeEntries(w, s.Unfinished, true)
 	}
+	writeGlass(w, s)
 	fmt.Fprint(w, "## Sums\n\n")
 	if len(s.Sums) == 0 {
 		fmt.Fprint(w, "No deed was logged.\n\n")
@@ -152,6 +168,22 @@ func writeShift(w *bufio.Writer, s inspect.LogShift) {
 		writeEntries(w, s.Deeds, false)
 	}
 	fmt.Fprintf(w, "The log ends at row %d, hash `%x`.\n", s.Head.ID, s.Head.Hash)
+}
+
+// writeGlass lists what ran without a second person and waits for one.
+func writeGlass(w *bufio.Writer, s inspect.LogShift) {
+	if len(s.Glass) == 0 {
+		return
+	}
+	fmt.Fprint(w, "## Broken glass, not reviewed\n\nRan in an emergency without a second person. "+
+		"Somebody else than who made the plan or broke\nthe glass looks at it, then signs with "+
+		"`rewardctl grant approve PLAN`.\n\n")
+	for _, g := range s.Glass {
+		fmt.Fprintf(w, "* plan %d, %s: began %s, broken by %s, for %s at the end of the shift. "+
+			"Reason: %s\n", g.Plan, markdown(g.State), when(g.At), markdown(g.Operator),
+			span(s.To.Sub(g.At).Round(time.Minute)), markdown(g.Reason))
+	}
+	fmt.Fprintln(w)
 }
 
 func writeEntries(w *bufio.Writer, entries []inspect.LogEntry, command bool) {
