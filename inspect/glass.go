@@ -28,7 +28,9 @@ type glassArgs struct {
 
 // glassBefore lists the broken glass of before a time, oldest first. The error is a
 // *grant.BackendError.
-func (r *Reader) glassBefore(ctx context.Context, before time.Time) (glass []BrokenGlass, err error) {
+func (r *Reader) glassBefore(
+	ctx context.Context, before time.Time,
+) (glass []BrokenGlass, err error) {
 	type row struct {
 		BrokenGlass
 		Plans int64 `db:"plans"`
