@@ -72,14 +72,15 @@ func auditColumns(d *desk) []column[inspect.AuditRun] {
 		{
 			table.Column{Key: "critical", Title: "CRITICAL", Min: 9, Right: true},
 			func(r *row, _ time.Time) table.Cell {
-				if r.Critical == 0 {
+				open := openCritical(r)
+				if open == 0 {
 					return table.Cell{}
 				}
 				return table.Cell{
-					Text: d.theme.Glyphs.Warning + " " + strconv.FormatInt(r.Critical, 10), Role: paint.Bad,
+					Text: d.theme.Glyphs.Warning + " " + strconv.FormatInt(open, 10), Role: paint.Bad,
 				}
 			},
-			func(a, b *row) int { return cmp.Compare(a.Critical, b.Critical) },
+			func(a, b *row) int { return cmp.Compare(openCritical(a), openCritical(b)) },
 		},
 		plainColumn(table.Column{Key: "checks", Title: "CHECKS", Min: 14, Flex: 3, Max: 60, Priority: 1},
 			func(r *row) string { return strings.Join(r.Checks, " ") }),
@@ -87,6 +88,9 @@ func auditColumns(d *desk) []column[inspect.AuditRun] {
 			func(r *row) string { return r.Operator }),
 	}
 }
+
+// openCritical counts the critical findings that nobody has looked at.
+func openCritical(r *inspect.AuditRun) int64 { return r.Critical - r.CriticalAcknowledged }
 
 func auditTook(r *inspect.AuditRun) string {
 	end := r.Ended
@@ -107,6 +111,8 @@ func (d *desk) auditState(r *inspect.AuditRun) (string, paint.Role) {
 		return g.Hollow + " " + d.tr("cut off"), paint.Warn
 	case r.State == "running":
 		return g.Dot + " " + d.tr("running"), paint.Accent
+	case r.State == "done" && r.Findings > 0 && r.Findings == r.Acknowledged:
+		return g.OK + " " + d.tr("looked at"), paint.Good
 	case r.State == "done" && r.Findings == 0:
 		return g.OK + " " + d.tr("clean"), paint.Good
 	case r.State == "done":
@@ -125,6 +131,9 @@ func auditDetail(d *desk, r *inspect.AuditRun, w int) (left, right []string) {
 	a.title(fmt.Sprintf("%s %d  %s", d.tr("audit"), r.ID, state), role)
 	a.add(d.tr("checks"), strings.Join(r.Checks, ", "))
 	a.add(d.tr("read"), strings.Join(r.ChecksDone, ", "))
+	if r.Acknowledged > 0 {
+		a.add(d.tr("seen"), d.tr("%d of %d findings are acknowledged", r.Acknowledged, r.Findings))
+	}
 	a.add(d.tr("problem"), r.Problem)
 	scope := d.tr("everything")
 	if r.Incremental {

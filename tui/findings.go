@@ -21,55 +21,122 @@ import (
 // findingsMax bounds the findings of one run that are shown. The rest is counted by the run.
 const findingsMax = 20_000
 
+// found is a finding of a run, with what became of it since the run before.
+type found struct {
+	inspect.Finding
+	run    int64
+	change inspect.AuditChange // empty when there is no run to compare with
+}
+
 // findingList is the screen of what one audit found.
-type findingList = list[inspect.Finding]
+type findingList = list[found]
 
 var errEnough = errors.New("enough findings")
 
 func newFindingsScreen(d *desk) *findingList {
-	return newList(d, listSpec[inspect.Finding]{
+	return newList(d, listSpec[found]{
 		id: ScreenFindings, parent: ScreenAudits, title: "Findings",
 		columns: findingColumns(d), every: readSlowly,
-		rowID: func(f *inspect.Finding) string { return f.Check + " " + f.Fingerprint },
-		load: func(ctx context.Context, about Args) (batch[inspect.Finding], error) {
-			return loadFindings(ctx, d, about["run"])
+		rowID: func(f *found) string { return f.Check + " " + f.Fingerprint },
+		load: func(ctx context.Context, about Args) (batch[found], error) {
+			return loadFindings(ctx, d, about)
 		},
 		servers: []grant.Backend{grant.PostgreSQL}, sortKey: "severity",
-		empty: "this audit found nothing",
+		empty: "this audit found nothing", summary: findingsLine,
 		crumb: func(args Args) string {
 			return d.tr("Audits") + " › " + d.tr("run %s", safetext.Cell(args["run"]))
 		},
-		detail: func(it *item[inspect.Finding], w int) (a, b []string) {
+		detail: func(it *item[found], w int) (a, b []string) {
 			return findingWhat(d, it.row, w), findingHow(d, it.row, w)
 		},
 		keys: findingKeys,
 		cli: func(args Args, _ string) []string {
+			if args[goneArg] != "" {
+				return []string{"rewardctl", "audit", "diff", args["run"]}
+			}
 			return []string{"rewardctl", "audit", "show", args["run"]}
 		},
 	})
 }
 
-func loadFindings(ctx context.Context, d *desk, run string) (batch[inspect.Finding], error) {
-	id, err := strconv.ParseInt(run, 10, 64)
+// goneArg asks for what only the run before had found, too.
+const goneArg = "gone"
+
+// loadFindings reads what a run found and what became of it since the run before.
+func loadFindings(ctx context.Context, d *desk, about Args) (batch[found], error) {
+	id, err := strconv.ParseInt(about["run"], 10, 64)
 	if err != nil {
-		return batch[inspect.Finding]{}, errors.New(d.tr("there is no audit run %s", run))
+		return batch[found]{}, errors.New(d.tr("there is no audit run %s", about["run"]))
 	}
-	var out batch[inspect.Finding]
-	err = d.opts.Inspector.AuditFindings(ctx, id, func(f inspect.Finding) error {
-		out.rows = append(out.rows, f)
-		if len(out.rows) >= findingsMax {
-			return errEnough
+	older, err := d.opts.Inspector.AuditPrevious(ctx, id)
+	if err != nil {
+		return batch[found]{}, err
+	}
+	var changes inspect.AuditChanges
+	if older != 0 {
+		if changes, err = d.opts.Inspector.AuditCompare(ctx, older, id); err != nil {
+			return batch[found]{}, err
 		}
-		return nil
-	})
+	}
+	out := batch[found]{about: changes}
+	take := func(run int64) func(inspect.Finding) error {
+		return func(f inspect.Finding) error {
+			change, compared := changes.Changes[f.ID]
+			if run == id || compared {
+				out.rows = append(out.rows, found{f, run, change})
+			}
+			if len(out.rows) >= findingsMax {
+				return errEnough
+			}
+			return nil
+		}
+	}
+	err = d.opts.Inspector.AuditFindings(ctx, id, take(id))
+	if err == nil && older != 0 && about[goneArg] != "" {
+		err = d.opts.Inspector.AuditFindings(ctx, older, take(older))
+	}
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
 	return out, err
 }
 
-func findingColumns(d *desk) []column[inspect.Finding] {
-	type row = inspect.Finding
+// findingsLine says how the run compares with the one before.
+func findingsLine(l *findingList, w int) string {
+	d, t := l.d, l.d.theme
+	c, ok := l.shown.about.(inspect.AuditChanges)
+	words := d.tr("there is no earlier audit of the same checks to compare with")
+	switch {
+	case !ok || l.shown.at.IsZero():
+		words = d.tr("looking") + t.Glyphs.Ellipsis
+	case c.Older.ID != 0:
+		words = d.tr("since run %d: %d new, %d still there, %d gone, %d unread", c.Older.ID,
+			c.Counts[inspect.FindingNew], c.Counts[inspect.FindingStill],
+			c.Counts[inspect.FindingGone], c.Counts[inspect.FindingUnread])
+	}
+	return spread(" "+t.Text(paint.Muted, words), l.held(), w, t.Glyphs.Ellipsis)
+}
+
+// foundWord says in a word how a finding stands.
+func foundWord(d *desk, f *found) (string, paint.Role) {
+	g := d.theme.Glyphs
+	switch {
+	case f.Acknowledged():
+		return g.OK + " " + d.tr("acknowledged"), paint.Muted
+	case f.change == inspect.FindingNew:
+		return g.Dot + " " + d.tr("new"), paint.Bad
+	case f.change == inspect.FindingStill:
+		return g.Hollow + " " + d.tr("still there"), paint.Warn
+	case f.change == inspect.FindingGone:
+		return g.OK + " " + d.tr("gone"), paint.Good
+	case f.change == inspect.FindingUnread:
+		return "? " + d.tr("unread"), paint.Muted
+	}
+	return g.Dash, paint.Muted
+}
+
+func findingColumns(d *desk) []column[found] {
+	type row = found
 	return []column[row]{
 		{
 			table.Column{Key: "severity", Title: "SEVERITY", Min: 10},
@@ -78,7 +145,9 @@ func findingColumns(d *desk) []column[inspect.Finding] {
 			}).cell,
 			func(a, b *row) int { return cmp.Compare(severityRank(a), severityRank(b)) },
 		},
-		plainColumn(table.Column{Key: "rule", Title: "RULE", Min: 18, Flex: 1, Max: 30},
+		roleColumn(table.Column{Key: "state", Title: "STATE", Min: 14},
+			func(f *row) (string, paint.Role) { return foundWord(d, f) }),
+		plainColumn(table.Column{Key: "rule", Title: "RULE", Min: 14, Flex: 1, Max: 30},
 			func(f *row) string { return strings.ReplaceAll(f.Word, "_", " ") }),
 		plainColumn(table.Column{Key: "player", Title: "PLAYER", Min: 14, Flex: 1, Max: 24, Priority: 1},
 			func(f *row) string { return f.PlayerID }),
@@ -94,7 +163,7 @@ func findingColumns(d *desk) []column[inspect.Finding] {
 }
 
 // severityRank orders severities, the worst first.
-func severityRank(f *inspect.Finding) int {
+func severityRank(f *found) int {
 	return slices.Index([]inspect.Severity{
 		inspect.Critical, inspect.Serious, inspect.Notice,
 	}, f.Severity)
@@ -112,7 +181,7 @@ func severityWord(d *desk, s inspect.Severity) (string, paint.Role) {
 	}
 }
 
-func findingWhat(d *desk, f *inspect.Finding, w int) []string {
+func findingWhat(d *desk, f *found, w int) []string {
 	a := facts{d: d, w: w}
 	word, role := severityWord(d, f.Severity)
 	a.title(word+"  "+strings.ReplaceAll(f.Word, "_", " "), role)
@@ -123,8 +192,13 @@ func findingWhat(d *desk, f *inspect.Finding, w int) []string {
 	return a.lines
 }
 
-func findingHow(d *desk, f *inspect.Finding, w int) []string {
+func findingHow(d *desk, f *found, w int) []string {
 	b := facts{d: d, w: w}
+	state, role := foundWord(d, f)
+	b.in(d.tr("state"), state, role)
+	if ack := f.Ack; ack != nil {
+		b.add("", d.tr("%s by %s, %s: %s", ack.State, ack.Operator, stamp(ack.At), ack.Reason))
+	}
 	b.add(d.tr("rows"), fmt.Sprintf("%d (%s)", f.Count, f.Table))
 	b.in(d.tr("differs"), strings.Join(f.Differs, ", "), paint.Warn)
 	b.in(d.tr("remedy"), f.Remedy, paint.Accent)
@@ -134,7 +208,7 @@ func findingHow(d *desk, f *inspect.Finding, w int) []string {
 
 func findingKeys(l *findingList) []Binding {
 	d := l.d
-	selected := func() *inspect.Finding { return l.selected().row }
+	selected := func() *found { return l.selected().row }
 	hasPlayer := func() (bool, string) {
 		if it := l.selected(); it == nil || it.row.PlayerID == "" {
 			return false, d.tr("it concerns no single player")
@@ -143,10 +217,25 @@ func findingKeys(l *findingList) []Binding {
 	}
 	return []Binding{
 		{Keys: []string{"enter"}, Help: "evidence", Enabled: hasRow(l), Action: func() tea.Cmd {
-			d.root.open(newPage(d.root, selected().Word, evidenceText(d, selected())), false)
+			d.root.open(newPage(d.root, selected().Word, evidenceText(d, &selected().Finding)), false)
 			return nil
 		}},
-		{Keys: []string{"P"}, Help: "player", Enabled: hasPlayer, Action: func() tea.Cmd {
+		{
+			Keys: []string{"K"}, Help: "acknowledge", Changes: true, Enabled: canAck(l, false),
+			Action: func() tea.Cmd { return askAck(l, false) },
+		},
+		{
+			Keys: []string{"U"}, Help: "open again", Changes: true, Quiet: true, Enabled: canAck(l, true),
+			Action: func() tea.Cmd { return askAck(l, true) },
+		},
+		{Keys: []string{"="}, Help: "with what is gone", Action: func() tea.Cmd {
+			args := Args{"run": l.args["run"]}
+			if l.args[goneArg] == "" {
+				args[goneArg] = "yes"
+			}
+			return d.root.show(d.root.cur, args)
+		}},
+		{Keys: []string{"P"}, Help: "player", Quiet: true, Enabled: hasPlayer, Action: func() tea.Cmd {
 			return d.root.goTo(ScreenPlayer, Args{"player": selected().PlayerID})
 		}},
 		{Keys: []string{"E"}, Help: "explain", Quiet: true, Enabled: hasPlayer, Action: func() tea.Cmd {
@@ -186,37 +275,4 @@ func findingKeys(l *findingList) []Binding {
 			},
 		},
 	}
-}
-
-// evidenceText writes a finding in full: the rule, the rows side by side with what differs
-// marked, the proof and the remedy.
-func evidenceText(d *desk, f *inspect.Finding) []string {
-	lines := []string{f.What, "", d.tr("rule") + "  " + f.Rule, "", d.tr("Rows of %s", f.Table)}
-	width := 0
-	for _, c := range f.Columns {
-		width = max(width, safetext.Width(safetext.Cell(c)))
-	}
-	const cellWidth, rowsMax = 30, 6
-	shown := f.Rows[:min(len(f.Rows), rowsMax)]
-	for i, c := range f.Columns {
-		mark := d.theme.Glyphs.Equal
-		if slices.Contains(f.Differs, c) {
-			mark = d.theme.Glyphs.NotEqual
-		}
-		line := "  " + mark + " " + safetext.Fit(safetext.Cell(c), width, "")
-		for _, row := range shown {
-			value := d.theme.Glyphs.Dash
-			if i < len(row) && row[i] != nil {
-				value = *row[i]
-			}
-			line += "  " + safetext.Fit(safetext.Cell(value), cellWidth, d.theme.Glyphs.Ellipsis)
-		}
-		lines = append(lines, strings.TrimRight(line, " "))
-	}
-	if int64(len(shown)) < f.Count {
-		lines = append(lines, "  "+d.tr("%d of %d rows", len(shown), f.Count))
-	}
-	lines = append(lines, "", d.tr("What to do"), "  "+f.Remedy, "",
-		d.tr("A read-only statement that shows it again; s copies it"))
-	return append(lines, strings.Split(f.Proof, "\n")...)
 }

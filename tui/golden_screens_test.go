@@ -30,6 +30,7 @@ func tour() []visit {
 		{"audits", []string{"4"}, "duplicates"},
 		{"findings", []string{"j", "k", "enter"}, "paid twice"},
 		{"evidence", []string{"enter"}, "What to do"},
+		{"acknowledge", []string{"esc", "K"}, "now, live"},
 		{"plans", []string{"esc", "5"}, "outage-48"},
 		{"approve", []string{"V"}, "now, live"},
 		{"plan", []string{"esc", "enter"}, "player-44"},

@@ -189,8 +189,12 @@ func (s *nowScreen) auditTile() tile {
 		t.note = s.d.tr("no audit was run yet")
 		return t
 	}
-	t.count, t.bad = a.Findings, a.Critical > 0
-	t.note = s.d.tr("%d critical, %s", a.Critical, stamp(a.Ended))
+	critical := a.Critical - a.CriticalAcknowledged
+	t.count, t.bad = a.Findings-a.Acknowledged, critical > 0
+	t.note = s.d.tr("%d critical, %s", critical, stamp(a.Ended))
+	if a.Acknowledged > 0 {
+		t.note = s.d.tr("%d critical, %d acknowledged, %s", critical, a.Acknowledged, stamp(a.Ended))
+	}
 	t.to, t.args = ScreenFindings, Args{"run": idText(a.ID)}
 	return t
 }

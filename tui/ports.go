@@ -51,6 +51,9 @@ type LogReader interface {
 type AuditReader interface {
 	AuditRuns(ctx context.Context, limit int) ([]inspect.AuditRun, error)
 	AuditFindings(ctx context.Context, run int64, take func(inspect.Finding) error) error
+	AuditFinding(ctx context.Context, run, id int64) (inspect.Finding, error)
+	AuditPrevious(ctx context.Context, run int64) (older int64, err error)
+	AuditCompare(ctx context.Context, older, newer int64) (inspect.AuditChanges, error)
 }
 
 // Operator is what the dialogs do. *repair.Operator implements it.
@@ -61,6 +64,7 @@ type Operator interface {
 	ReleaseMany(ctx context.Context, set repair.ReleaseSet, onDone func(repair.ReleaseOf)) (
 		all []repair.ReleaseOf)
 	Burn(ctx context.Context, req repair.BurnRequest) (repair.Burn, error)
+	Acknowledge(ctx context.Context, req repair.AckRequest) (repair.Ack, error)
 	Arm(ctx context.Context, req repair.ArmRequest) (id int64, err error)
 	Disarm(ctx context.Context, window repair.Window) (id int64, err error)
 	Reseed(ctx context.Context, req repair.ReseedRequest) (repair.Reseed, error)

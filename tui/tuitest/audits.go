@@ -2,10 +2,13 @@ package tuitest
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"rewardctl/grant"
 	"rewardctl/inspect"
+	"rewardctl/repair"
 )
 
 // AuditRuns implements tui.Inspector.
@@ -33,6 +36,121 @@ func (w *World) AuditFindings(ctx context.Context, run int64, take func(inspect.
 		}
 	}
 	return nil
+}
+
+// AuditFinding implements tui.Inspector.
+func (w *World) AuditFinding(ctx context.Context, run, id int64) (inspect.Finding, error) {
+	if err := w.enter(ctx); err != nil {
+		return inspect.Finding{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.findings[run] {
+		if f.ID == id {
+			return f, nil
+		}
+	}
+	return inspect.Finding{}, &inspect.NotFoundError{What: "finding", Name: fmt.Sprint(id)}
+}
+
+// AuditPrevious implements tui.Inspector: the run below in the list.
+func (w *World) AuditPrevious(ctx context.Context, run int64) (int64, error) {
+	if err := w.enter(ctx); err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, one := range w.audits {
+		if one.ID == run && i+1 < len(w.audits) {
+			return w.audits[i+1].ID, nil
+		}
+	}
+	return 0, nil
+}
+
+// AuditCompare implements tui.Inspector, by the fingerprints.
+func (w *World) AuditCompare(ctx context.Context, older, newer int64) (
+	inspect.AuditChanges, error,
+) {
+	if err := w.enter(ctx); err != nil {
+		return inspect.AuditChanges{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := inspect.AuditChanges{
+		Older: inspect.AuditRun{ID: older}, Newer: inspect.AuditRun{ID: newer},
+		Counts: map[inspect.AuditChange]int{}, Changes: map[int64]inspect.AuditChange{},
+	}
+	has := func(run int64, fingerprint string) bool {
+		return slices.ContainsFunc(w.findings[run], func(f inspect.Finding) bool {
+			return f.Fingerprint == fingerprint
+		})
+	}
+	tell := func(id int64, change inspect.AuditChange) {
+		out.Changes[id] = change
+		out.Counts[change]++
+	}
+	for _, f := range w.findings[newer] {
+		if has(older, f.Fingerprint) {
+			tell(f.ID, inspect.FindingStill)
+		} else {
+			tell(f.ID, inspect.FindingNew)
+		}
+	}
+	for _, f := range w.findings[older] {
+		if !has(newer, f.Fingerprint) {
+			tell(f.ID, inspect.FindingGone)
+		}
+	}
+	return out, nil
+}
+
+// Acknowledge implements tui.Operator.
+func (w *World) Acknowledge(ctx context.Context, q repair.AckRequest) (repair.Ack, error) {
+	if err := w.enter(ctx); err != nil {
+		return repair.Ack{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := repair.Ack{Finding: q.Finding, State: repair.AckAcknowledged, Changed: true, LogID: 30}
+	if q.Reopen {
+		out.State = repair.AckOpen
+	}
+	for run, found := range w.findings {
+		found = slices.Clone(found) // readers have the other one
+		w.findings[run] = found
+		for i := range found {
+			if f := &found[i]; f.ID == q.Finding {
+				out.Version = q.Version + 1
+				f.Ack = &inspect.FindingAck{
+					State: string(out.State), Version: out.Version, Operator: "mlee", Reason: q.Reason,
+					At: w.now(),
+				}
+			}
+		}
+	}
+	w.acks = append(w.acks, q)
+	return out, nil
+}
+
+// DecideFinding has somebody else decide about a finding.
+func (w *World) DecideFinding(run, id int64, ack inspect.FindingAck) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := slices.Clone(w.findings[run])
+	for i := range found {
+		if found[i].ID == id {
+			found[i].Ack = &ack
+		}
+	}
+	w.findings[run] = found
+}
+
+// Acknowledged returns the decisions about findings that were carried out.
+func (w *World) Acknowledged() []repair.AckRequest {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]repair.AckRequest(nil), w.acks...)
 }
 
 // Doctor implements tui.Inspector.
@@ -109,9 +227,22 @@ func (w *World) fillAudits() {
 			Command: "rewardctl audit run duplicates", Started: at.Add(-24 * time.Hour),
 			Ended: at.Add(-24*time.Hour + 9*time.Second), Incremental: true,
 		},
-	}, map[int64][]inspect.Finding{12: {
+	}, map[int64][]inspect.Finding{11: {
 		{
-			Check: "duplicates", Word: "duplicate", Severity: inspect.Critical,
+			ID: 3, Check: "fences", Word: "late_write", Severity: inspect.Serious,
+			Rule: "tokens never go down", What: "a lower token wrote after a higher one",
+			Table: "reward_ledger", PlayerID: "player-77", Count: 1, Proof: "select 1",
+			Remedy: "rewardctl token list reward:player-77", Fingerprint: "f2",
+		},
+		{
+			ID: 4, Check: "duplicates", Word: "retried", Severity: inspect.Notice,
+			Rule: "one event is paid once", What: "paid again under the id of a retry",
+			Table: "reward_ledger", PlayerID: "player-8", Count: 2, Proof: "select 2",
+			Remedy: "rewardctl explain player-8 retry", Fingerprint: "f0",
+		},
+	}, 12: {
+		{
+			ID: 7, Check: "duplicates", Word: "duplicate", Severity: inspect.Critical,
 			Rule: "one event is paid once", What: "paid twice under ids that differ in case only",
 			Table: "reward_ledger", PlayerID: "player-42", EventID: "daily:player-42:2026-11-29:gems:v1",
 			Count: 2, Columns: []string{"id", "reward_event_id", "fence_token"},
@@ -123,7 +254,7 @@ func (w *World) fillAudits() {
 			Remedy: "rewardctl ledger reverse 88122 --dry-run", Fingerprint: "f1",
 		},
 		{
-			Check: "fences", Word: "late_write", Severity: inspect.Serious, Rule: "tokens never go down",
+			ID: 8, Check: "fences", Word: "late_write", Severity: inspect.Serious, Rule: "tokens never go down",
 			What: "a lower token wrote after a higher one", Table: "reward_ledger", PlayerID: "player-77",
 			Count: 1, Proof: "select 1", Remedy: "rewardctl token list reward:player-77",
 			Fingerprint: "f2",

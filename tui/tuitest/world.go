@@ -38,6 +38,7 @@ type World struct {
 	granted  []grant.Request
 	fail     error
 	rights   repair.Rights
+	acks     []repair.AckRequest
 	armed    []repair.ArmRequest
 	ended    []repair.Window
 	stall    chan struct{} // calls wait for it when it is set
