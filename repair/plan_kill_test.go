@@ -2,12 +2,9 @@ package repair_test
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,12 +12,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rewardctl/grant"
+	"rewardctl/grant/granttest"
 	"rewardctl/grant/lease"
 	"rewardctl/repair"
 )
-
-// planChildEnv carries the orders of a child process: this test binary, run again.
-const planChildEnv = "REWARDCTL_PLAN_CHILD"
 
 // planOrders tell a child which deed to do, and at which step to die.
 type planOrders struct {
@@ -35,60 +30,47 @@ type planOrders struct {
 	Engine   grant.Step // or at a step of the engine, with its leases held
 }
 
-// dieAt runs a deed in a process of its own that kills itself at a step, as kill -9 does.
+// dieAt runs a deed in a process of its own that is killed at a step.
 func (b *bench) dieAt(t *testing.T, o planOrders) {
 	t.Helper()
 	o.Postgres, o.Redis, o.Prefix = b.URL(), b.RedisAddr, b.Prefix
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
+	step := string(o.Step)
+	if o.Engine != "" {
+		step = string(o.Engine)
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPlanChild$",
-		"-test.count=1", "-test.timeout=2m")
-	cmd.Env = append(os.Environ(), planChildEnv+"="+string(text))
-	out, err := cmd.CombinedOutput()
-	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if !ok || status.Signal() != syscall.SIGKILL {
-		t.Fatalf("%s %s: the child was not killed: %v: %s", o.Deed, o.Step, err, out)
-	}
+	granttest.StartChild(t, "TestPlanChild", o).KillAt(step)
 }
 
 // TestPlanChild is the child's side. Without orders it has nothing to do.
 func TestPlanChild(t *testing.T) {
-	text, ordered := os.LookupEnv(planChildEnv)
-	if !ordered {
+	var o planOrders
+	orders := granttest.Ordered(t, &o)
+	if orders == nil {
 		return
 	}
-	var o planOrders
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		t.Fatal(err)
-	}
-	operator, engine := o.wire(t)
-	dieAt := func(step repair.PlanStep) {
+	operator, engine := o.wire(t, orders)
+	stop := func(step repair.PlanStep) {
 		if step == o.Step {
-			die()
+			orders.Stop(string(step))
 		}
 	}
 	var err error
 	switch o.Deed {
 	case "apply":
 		_, err = operator.ApplyPlan(t.Context(), engine, repair.PlanRun{
-			Plan: repair.PlanRef{ID: o.Plan}, OnStep: dieAt, ClaimFor: time.Second, Workers: 1,
+			Plan: repair.PlanRef{ID: o.Plan}, OnStep: stop, ClaimFor: time.Second, Workers: 1,
 		})
 	case "approve":
 		_, err = operator.ApprovePlan(t.Context(), repair.DecideRequest{
-			Plan: repair.PlanRef{ID: o.Plan}, Reason: "checked", OnStep: dieAt,
+			Plan: repair.PlanRef{ID: o.Plan}, Reason: "checked", OnStep: stop,
 		})
 	}
 	t.Fatalf("it went on to its end: %v", err)
 }
 
-func die() {
-	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // the signal arrives
-}
-
-func (o planOrders) wire(t *testing.T) (*repair.Operator, *grant.Engine) {
+func (o planOrders) wire(
+	t *testing.T, orders *granttest.Orders,
+) (*repair.Operator, *grant.Engine) {
 	t.Helper()
 	settings, err := pgxpool.ParseConfig(o.Postgres)
 	if err != nil {
@@ -114,7 +96,7 @@ func (o planOrders) wire(t *testing.T) (*repair.Operator, *grant.Engine) {
 		Worker: fmt.Sprintf("child@test/%d", os.Getpid()), NewID: rand.Text,
 		OnStep: func(step grant.Step) {
 			if step == o.Engine {
-				die()
+				orders.Stop(string(step))
 			}
 		},
 	})

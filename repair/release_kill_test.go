@@ -1,14 +1,9 @@
 package repair_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,12 +11,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"rewardctl/grant"
+	"rewardctl/grant/granttest"
 	"rewardctl/grant/lease"
 	"rewardctl/repair"
 )
-
-// releaseEnv carries the orders of a child process: this test binary, run again.
-const releaseEnv = "REWARDCTL_RELEASE_CHILD"
 
 // releaseOrders tell a child to release a lease and to stop dead at a step.
 type releaseOrders struct {
@@ -43,43 +36,37 @@ const (
 type stoppingStore struct {
 	*lease.Store
 	at     string
-	report *os.File
+	orders *granttest.Orders
 }
 
-func (s stoppingStore) step(ctx context.Context, name string) {
+func (s stoppingStore) step(name string) {
 	if s.at == name {
-		fmt.Fprintln(s.report, name)
-		<-ctx.Done() // the parent kills this process here
+		s.orders.Stop(name)
 	}
 }
 
 func (s stoppingStore) Show(ctx context.Context, resource string) (lease.Entry, error) {
-	ctx = context.WithoutCancel(ctx)
-	s.step(ctx, stopBeforeLook)
+	s.step(stopBeforeLook)
 	e, err := s.Store.Show(ctx, resource)
-	s.step(ctx, stopAfterLook)
+	s.step(stopAfterLook)
 	return e, err
 }
 
 func (s stoppingStore) ReleaseExact(
 	ctx context.Context, resource, value string,
 ) (lease.Freed, error) {
-	ctx = context.WithoutCancel(ctx)
-	s.step(ctx, stopBeforeDelete)
+	s.step(stopBeforeDelete)
 	freed, err := s.Store.ReleaseExact(ctx, resource, value)
-	s.step(ctx, stopAfterDelete)
+	s.step(stopAfterDelete)
 	return freed, err
 }
 
 // TestReleaseChild is the child's side. Without orders it has nothing to do.
 func TestReleaseChild(t *testing.T) {
-	text, ordered := os.LookupEnv(releaseEnv)
-	if !ordered {
-		return
-	}
 	var o releaseOrders
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		t.Fatal(err)
+	orders := granttest.Ordered(t, &o)
+	if orders == nil {
+		return
 	}
 	pool, err := pgxpool.New(t.Context(), o.Postgres)
 	if err != nil {
@@ -92,7 +79,7 @@ func TestReleaseChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopping := stoppingStore{store, o.Stop, os.NewFile(3, "report")}
+	stopping := stoppingStore{store, o.Stop, orders}
 	operator, err := repair.New(pool, stopping, nil, repair.Options{
 		Operator: "killed", NewID: rand.Text,
 	})
@@ -102,7 +89,7 @@ func TestReleaseChild(t *testing.T) {
 	if _, err := operator.Release(t.Context(), o.Request); err != nil {
 		t.Fatal(err)
 	}
-	stopping.step(context.WithoutCancel(t.Context()), stopAtEnd)
+	stopping.step(stopAtEnd)
 }
 
 // TestReleaseKilled kills a releasing process between any two steps. The same release then
@@ -154,29 +141,6 @@ func TestReleaseKilled(t *testing.T) {
 // killAt runs a release in a process of its own and kills it at a step.
 func (b *bench) killAt(t *testing.T, stop string, req repair.ReleaseRequest) {
 	t.Helper()
-	text, err := json.Marshal(releaseOrders{b.URL(), b.RedisAddr, b.Prefix, req, stop})
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer read.Close()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReleaseChild$",
-		"-test.count=1", "-test.timeout=2m")
-	cmd.Env = append(os.Environ(), releaseEnv+"="+string(text))
-	cmd.ExtraFiles = []*os.File{write}
-	var output strings.Builder
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = write.Close()
-	line, err := bufio.NewReader(read).ReadString('\n')
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-	if err != nil || strings.TrimSpace(line) != stop {
-		t.Fatalf("the child reports %q (%v), want %q\n%s", line, err, stop, output.String())
-	}
+	orders := releaseOrders{b.URL(), b.RedisAddr, b.Prefix, req, stop}
+	granttest.StartChild(t, "TestReleaseChild", orders).KillAt(stop)
 }

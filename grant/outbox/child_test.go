@@ -1,23 +1,15 @@
 package outbox_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"os"
-	process "os/exec"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"rewardctl/grant/granttest"
 	"rewardctl/grant/outbox"
 	"rewardctl/grant/outbox/itemserver"
 )
-
-// childEnv carries the orders of a child process: this test binary, run again as a relay.
-const childEnv = "REWARDCTL_RELAY_CHILD"
 
 // orders tell a child what to do: relay, and stop dead at a step, where it is killed.
 type orders struct {
@@ -29,15 +21,11 @@ type orders struct {
 
 // TestRelayChild is the child's side. Without orders it has nothing to do.
 func TestRelayChild(t *testing.T) {
-	text, ordered := os.LookupEnv(childEnv)
-	if !ordered {
+	var o orders
+	ordered := granttest.Ordered(t, &o)
+	if ordered == nil {
 		return
 	}
-	var o orders
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		t.Fatal(err)
-	}
-	report := os.NewFile(3, "report")
 	pool, err := pgxpool.New(t.Context(), o.Postgres)
 	if err != nil {
 		t.Fatal(err)
@@ -48,9 +36,7 @@ func TestRelayChild(t *testing.T) {
 	opts.Listen = true
 	opts.OnStep = func(step outbox.Step, _ []int64) {
 		if step == o.Step {
-			if _, err := fmt.Fprintln(report, step); err == nil {
-				<-t.Context().Done() // the parent kills this process here
-			}
+			ordered.Stop(string(step))
 		}
 	}
 	r, err := outbox.New(pool, sink(t, o.Sink), opts)
@@ -60,38 +46,6 @@ func TestRelayChild(t *testing.T) {
 	if err := r.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// startChild runs a relay in a process of its own and returns it with its reports.
-func startChild(t *testing.T, o orders) (*process.Cmd, *bufio.Reader) {
-	t.Helper()
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := process.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRelayChild$",
-		"-test.count=1", "-test.timeout=5m")
-	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
-	cmd.ExtraFiles = []*os.File{write}
-	var output strings.Builder
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = write.Close()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		_ = read.Close()
-		if t.Failed() {
-			t.Log("child: " + output.String())
-		}
-	})
-	return cmd, bufio.NewReader(read)
 }
 
 // TestRelayKilledAtEachStep kills a relay with kill -9 at each step, also right after the
@@ -114,17 +68,10 @@ func TestRelayKilledAtEachStep(t *testing.T) {
 			t.Parallel()
 			b := setup(t, itemserver.Options{})
 			b.post(t, 5, 4)
-			victim, reports := startChild(t, orders{
+			granttest.StartChild(t, "TestRelayChild", orders{
 				Postgres: b.URL(), Sink: b.server.URL, Name: "victim@test/1", Step: c.step,
 				ClaimFor: 3 * time.Second,
-			})
-			if line, err := reports.ReadString('\n'); strings.TrimSpace(line) != string(c.step) {
-				t.Fatalf("the child reports %q, %v", line, err)
-			}
-			if err := victim.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			_ = victim.Wait()
+			}).KillAt(string(c.step))
 			had := b.count(t, "select count(*) from itemserver_receipt")
 			if c.sent && had == 0 {
 				t.Fatal("nothing had been sent")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
-	"os/exec"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,14 +14,12 @@ import (
 	"rewardctl/grant/schema"
 )
 
-// childVariable makes this test binary a process that migrates, and holds the connection string.
-const childVariable = "REWARDCTL_MIGRATE_CHILD"
-
-// TestMigrateChild is the process that TestFaultKillMigration kills.
+// TestMigrateChild is the process that TestFaultKillMigration kills. Without orders it has nothing
+// to do.
 func TestMigrateChild(t *testing.T) {
-	at := os.Getenv(childVariable)
-	if at == "" {
-		return // run by itself it has nothing to do
+	var at string
+	if granttest.Ordered(t, &at) == nil {
+		return
 	}
 	config, err := pgx.ParseConfig(at)
 	if err != nil {
@@ -72,24 +68,14 @@ func killMigration(t *testing.T, n int) bool {
 		t.Fatal(err)
 	}
 	at.Host = proxy.Addr()
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMigrateChild$")
-	child.Env = append(os.Environ(), childVariable+"="+at.String())
-	ended := make(chan error, 1)
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { ended <- child.Wait() }()
+	child := granttest.StartChild(t, "TestMigrateChild", at.String())
 	reached := false
 	select {
 	case <-held.Fired():
 		reached = true
-		if err := child.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		<-ended
-		t.Log("scoreboard: kill_9=1")
-	case err := <-ended:
-		if err != nil {
+		child.Kill()
+	case <-child.Ended():
+		if err := child.Result(); err != nil {
 			t.Fatalf("the migrating process: %v", err)
 		}
 	case <-time.After(time.Minute):
