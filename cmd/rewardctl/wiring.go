@@ -72,11 +72,26 @@ func (a *app) newWiring(conf config.Context) *wiring {
 
 // close closes what was opened, last first. It may be called repeatedly.
 func (w *wiring) close() {
-	for i := len(w.closers) - 1; i >= 0; i-- {
-		w.closers[i]()
-	}
+	closers := w.closers
 	w.closers = nil
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		for i := len(closers) - 1; i >= 0; i-- {
+			closers[i]()
+		}
+	}()
+	limit := time.NewTimer(closeLimit)
+	defer limit.Stop()
+	select {
+	case <-closed:
+	case <-limit.C:
+	}
 }
+
+// closeLimit bounds how long the program takes leave of its servers: one that does not answer
+// would keep a connection that is being closed for a quarter of a minute.
+const closeLimit = 500 * time.Millisecond
 
 func (w *wiring) limits() grant.Limits { return grant.Limits{AmountMax: w.conf.Limits.AmountMax} }
 

@@ -271,9 +271,10 @@ func (l *link) hit(f Frame) error {
 		t.report()
 		select {
 		case <-t.release:
+			return nil
 		case <-l.ended:
+			return errClosed // a frame that is held never arrives once the connection is cut
 		}
-		return nil
 	}
 	defer t.report()
 	switch t.rule.Fault {
@@ -297,6 +298,7 @@ func (l *link) hit(f Frame) error {
 		select {
 		case <-timer.C:
 		case <-l.ended:
+			return errClosed
 		}
 	case Watch, Hold:
 	}
