@@ -67,6 +67,9 @@ type logged struct {
 // ends, so it comes last, after all other locks.
 func (o *Operator) log(ctx context.Context, tx pgx.Tx, e entry) (logged, error) {
 	row, err := first(collect[logged](ctx, tx, actionAddSQL, o.row(e)))
+	if err == nil {
+		o.logged.Add(1)
+	}
 	return value(row), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"rewardctl/grant"
@@ -73,6 +74,7 @@ type Operator struct {
 	store  Store
 	engine Engine
 	opts   Options
+	logged atomic.Int64 // rows of the log
 }
 
 // New returns an Operator that writes through pool, releases locks in store and grants through

@@ -42,7 +42,8 @@ type app struct {
 	flags   *pflag.FlagSet // the flags that every command knows, as given
 	closers []func()
 
-	replaced bool // the terminal was shown substitutes in place of data
+	attempt  *attempt // the deed that this run tries; nil when it only looks
+	replaced bool     // the terminal was shown substitutes in place of data
 }
 
 // run executes one command line and returns its exit code. It never ends the process.
@@ -54,6 +55,7 @@ func run(ctx context.Context, p process) exitCode {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	err := root.ExecuteContext(ctx)
+	a.noteAttempt(ctx, err)
 	a.close()
 	a.sayReplaced()
 	if err == nil {

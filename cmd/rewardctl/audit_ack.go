@@ -80,8 +80,9 @@ func (a *app) acknowledge(cmd *cobra.Command, confirm string, r repair.AckReques
 		return err
 	}
 	if !r.DryRun {
-		want := fmt.Sprintf("%d-ack", r.Finding)
-		if err := a.mayChange(cmd.Context(), w.conf, confirm, want, "decide about a finding"); err != nil {
+		a.attempts(w, r, r.Reason, nil)
+		want, deed := fmt.Sprintf("%d-ack", r.Finding), "decide about a finding"
+		if err := a.mayChange(cmd.Context(), w.conf, confirm, want, deed); err != nil {
 			return err
 		}
 	}

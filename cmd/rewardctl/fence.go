@@ -228,6 +228,7 @@ func (a *app) mayReseed(
 	if r.DryRun {
 		return nil
 	}
+	a.attempts(w, r, r.Reason, nil)
 	if r.Fences {
 		return a.mustConfirm(cmd.Context(), w.conf, confirm, "void-leases",
 			"raise fences and void the leases that are held")

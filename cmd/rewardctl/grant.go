@@ -199,7 +199,13 @@ func (a *app) createGrant(ctx context.Context, f createFlags, r grant.Request) e
 		return err
 	}
 	r.Actor = w.conf.Operator
+	if !f.dryRun {
+		a.attempts(w, repair.GrantRequest{Request: r}, r.Reason, nil)
+	}
 	if rejected := grant.Validate(r, w.limits()); rejected != nil {
+		if most := orElse(w.limits().AmountMax, grant.AmountMaxDefault); r.Amount > most && !f.dryRun {
+			a.denyLimit(ctx, "over the limit of "+digits(most)+" per grant")
+		}
 		return a.reportRejection(r, rejected)
 	}
 	a.warnRandom(r)

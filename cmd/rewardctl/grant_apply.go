@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -84,11 +85,22 @@ func (a *app) grantApplyCommand() *cobra.Command {
 	return cmd
 }
 
+// deed is the grant of a file as a deed.
+func (f applyFlags) deed(path string) repair.FileRequest {
+	return repair.FileRequest{
+		Path: path, Campaign: f.campaign, Version: f.version, Sheet: f.sheet, Reason: f.reason,
+		SkipInvalid: f.skipInvalid,
+	}
+}
+
 // applyFile checks a file, asks where the context wants it, and grants it.
 func (a *app) applyFile(ctx context.Context, path string, f applyFlags) error {
 	w, err := a.wire()
 	if err != nil {
 		return err
+	}
+	if !f.dryRun {
+		a.attempts(w, f.deed(path), f.reason, nil)
 	}
 	if w.conf.ReadOnly && !f.dryRun {
 		return a.mayChange(ctx, w.conf, "", "", "grant a file")
@@ -117,6 +129,9 @@ func (a *app) applyFile(ctx context.Context, path string, f applyFlags) error {
 	if !f.dryRun && (check.Refused == 0 || f.skipInvalid) {
 		want := number(int64(check.Good)).text + "-grant"
 		deed := "grant " + number(int64(check.Good)).text + " rows"
+		a.attempts(w, f.deed(path), f.reason, map[string]string{
+			"rows": strconv.Itoa(check.Rows), "good": strconv.Itoa(check.Good),
+		})
 		if err := a.mayChange(ctx, w.conf, f.confirm, want, deed); err != nil {
 			return err
 		}

@@ -128,19 +128,19 @@ func (a *app) decide(cmd *cobra.Command, word decideWord, id int64, f decideFlag
 			a.say("  since it was made: %s", d)
 		}
 	}
+	ask := repair.DecideRequest{
+		Plan:   repair.PlanRef{ID: id, Version: orElse(f.ifVersion, plan.Version), Hash: f.hash},
+		Reason: strings.TrimSpace(f.reason), BreakGlass: f.breakGlass != "", Seen: &preview,
+	}
+	a.attempts(w, ask.Action(word.word), ask.Reason, map[string]string{
+		"state": string(plan.State), "hash": plan.Hash,
+	})
 	want := digits(id) + "-" + word.word
 	if err := a.mayChange(ctx, w.conf, f.confirm, want, word.word+" "+plan.Name()); err != nil {
 		return err
 	}
-	ref := repair.PlanRef{ID: id, Version: plan.Version, Hash: f.hash}
-	if f.ifVersion != 0 {
-		ref.Version = f.ifVersion
-	}
 	glass := plan.BrokenGlass() != nil
-	plan, err = word.do(operator, ctx, repair.DecideRequest{
-		Plan: ref, Reason: strings.TrimSpace(f.reason), BreakGlass: f.breakGlass != "",
-		Seen: &preview,
-	})
+	plan, err = word.do(operator, ctx, ask)
 	if err != nil {
 		return err
 	}

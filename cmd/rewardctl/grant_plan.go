@@ -84,6 +84,12 @@ func (a *app) makePlan(ctx context.Context, path string, f planFlags) error {
 	if err != nil {
 		return err
 	}
+	if !f.dryRun {
+		a.attempts(w, repair.PlanRequest{
+			Campaign: f.campaign, Version: f.version, Sheet: f.sheet, Reason: f.reason,
+			SkipInvalid: f.skipInvalid,
+		}.Action(path), f.reason, nil)
+	}
 	if w.conf.ReadOnly && !f.dryRun {
 		return a.mayChange(ctx, w.conf, "", "", "plan grants")
 	}

@@ -90,6 +90,13 @@ func (a *app) applyPlan(
 ) error {
 	want := digits(plan.Due) + "-grant"
 	deed := "grant " + digits(plan.Due) + " rows of " + plan.Name()
+	run := repair.PlanRun{
+		Plan: repair.PlanRef{ID: plan.ID, Hash: plan.Hash}, AcceptDrift: f.acceptDrift, Rate: f.rate,
+		MaxErrors: f.maxErrors, HeldFor: w.conf.Lease.TTL,
+	}
+	a.attempts(w, run.Action(), plan.Reason, map[string]string{
+		"state": string(plan.State), "hash": plan.Hash, "due": digits(plan.Due),
+	})
 	if err := a.mayChange(ctx, w.conf, f.confirm, want, deed); err != nil {
 		return err
 	}
@@ -107,10 +114,7 @@ func (a *app) applyPlan(
 		bar.clear()
 		a.say("stopping after the batch in hand; Ctrl-C again ends at once")
 	})
-	run := repair.PlanRun{
-		Plan: repair.PlanRef{ID: plan.ID, Hash: plan.Hash}, AcceptDrift: f.acceptDrift, Rate: f.rate,
-		MaxErrors: f.maxErrors, HeldFor: w.conf.Lease.TTL, OnProgress: bar.applying,
-	}
+	run.OnProgress = bar.applying
 	report, err := operator.ApplyPlan(ctx, operator.Known(engine), run)
 	var drift *repair.DriftError
 	if errors.As(err, &drift) && a.interactive() {

@@ -61,6 +61,7 @@ func (a *app) burnToken(cmd *cobra.Command, confirm string, r repair.BurnRequest
 		return err
 	}
 	if !r.DryRun {
+		a.attempts(w, r, r.Reason, nil)
 		want := lastFour(r.Resource) + "-burn"
 		err := a.mayChange(cmd.Context(), w.conf, confirm, want, "burn a token of "+r.Resource)
 		if err != nil {

@@ -138,6 +138,7 @@ func (a *app) releaseLease(cmd *cobra.Command, f releaseFlags, r repair.ReleaseR
 		return err
 	}
 	if !r.DryRun {
+		a.attempts(w, r, r.Reason, nil)
 		want := lastFour(r.Resource) + "-release"
 		if err := a.mayChange(cmd.Context(), w.conf, f.confirm, want, "release "+r.Resource); err != nil {
 			return err

@@ -61,6 +61,12 @@ func (a *app) releaseSelected(cmd *cobra.Command, f releaseFlags) error {
 	if err != nil {
 		return err
 	}
+	n := len(found.set.Requests)
+	if !f.dryRun {
+		a.attempts(w, found.set.WithReason(f.reason), f.reason, map[string]string{
+			"leases": strconv.Itoa(n), "signs_of_life": strconv.Itoa(found.held),
+		})
+	}
 	if f.set != "" && f.set != found.set.Digest {
 		return &repair.PreconditionError{
 			Resource: "the selection", Have: fmt.Sprintf("%d leases, set %s",
@@ -72,7 +78,6 @@ func (a *app) releaseSelected(cmd *cobra.Command, f releaseFlags) error {
 	if err != nil {
 		return err
 	}
-	n := len(found.set.Requests)
 	if !f.dryRun && n > 0 {
 		deed := fmt.Sprintf("release %d leases, %d of them with signs of life", n, found.held)
 		want := strconv.Itoa(n) + "-release"

@@ -167,6 +167,9 @@ func (a *app) reverse(ctx context.Context, f reverseFlags, r repair.ReverseReque
 	if err != nil {
 		return err
 	}
+	if !r.DryRun {
+		a.attempts(w, r, r.Reason, nil)
+	}
 	if w.conf.ReadOnly && !r.DryRun {
 		return a.mayChange(ctx, w.conf, "", "", "reverse postings")
 	}
@@ -181,6 +184,9 @@ func (a *app) reverse(ctx context.Context, f reverseFlags, r repair.ReverseReque
 	if r.DryRun {
 		return a.printReversal(p, nil)
 	}
+	a.attempts(w, r, r.Reason, map[string]string{
+		"postings": strconv.Itoa(p.Changes()), "players": strconv.Itoa(p.Players),
+	})
 	if err := a.confirmReversal(ctx, w, p, f.yes); err != nil {
 		return err
 	}

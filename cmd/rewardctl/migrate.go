@@ -40,6 +40,7 @@ func (a *app) migrateUpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.attempts(w, migrationDeed(reason), reason, nil)
 			err = a.mayChange(cmd.Context(), w.conf, confirm, "migrate", "migrate the database")
 			if err != nil {
 				return err
@@ -79,11 +80,17 @@ func (w *wiring) recordMigration(ctx context.Context, steps []schema.Step, reaso
 		return
 	}
 	last := strconv.FormatInt(steps[len(steps)-1].Version, 10)
-	w.record(ctx, repair.Deed{
+	deed := migrationDeed(reason)
+	deed.After = map[string]string{"version": last, "applied": strconv.Itoa(len(steps))}
+	w.record(ctx, deed)
+}
+
+// migrationDeed is a migration as a deed.
+func migrationDeed(reason string) repair.Deed {
+	return repair.Deed{
 		Words: "migrate up", About: "tables", Reason: reason, Outcome: "done",
-		Argv:  []string{"rewardctl", "migrate", "up", "--reason", reason},
-		After: map[string]string{"version": last, "applied": strconv.Itoa(len(steps))},
-	})
+		Argv: []string{"rewardctl", "migrate", "up", "--reason", reason},
+	}
 }
 
 // record writes a deed that is done into the operator log. That it could not be written undoes

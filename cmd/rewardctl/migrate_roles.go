@@ -77,6 +77,7 @@ func (a *app) migrateRoles(cmd *cobra.Command, f rolesFlags) error {
 		return err
 	}
 	if !f.dryRun {
+		a.attempts(w, rolesDeed(opt, f.reason), f.reason, nil)
 		want, deed := opt.Prefix+"-roles", "change who may do what in the database"
 		if err := a.mayChange(cmd.Context(), w.conf, f.confirm, want, deed); err != nil {
 			return err
@@ -118,16 +119,21 @@ func roleLogins(given []string) ([]schema.RoleLogin, error) {
 
 // recordRoles writes the deed into the operator log.
 func (w *wiring) recordRoles(ctx context.Context, opt schema.RoleOptions, reason string) {
+	w.record(ctx, rolesDeed(opt, reason))
+}
+
+// rolesDeed is the making of roles as a deed.
+func rolesDeed(opt schema.RoleOptions, reason string) repair.Deed {
 	argv := []string{"rewardctl", "migrate", "roles", "--prefix", opt.Prefix}
 	arguments := map[string]string{"prefix": opt.Prefix}
 	for _, l := range opt.Logins {
 		argv = append(argv, "--login", l.Name+"="+l.Role)
 		arguments["login "+l.Name] = l.Role
 	}
-	w.record(ctx, repair.Deed{
+	return repair.Deed{
 		Words: "migrate roles", About: opt.Prefix, Argv: append(argv, "--reason", reason),
 		Reason: reason, Arguments: arguments, Outcome: "done",
-	})
+	}
 }
 
 // printRoles prints the roles, and how to hand them out.

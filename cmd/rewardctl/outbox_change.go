@@ -128,6 +128,7 @@ func (a *app) changeOutbox(cmd *cobra.Command, confirm string, r repair.OutboxRe
 		return err
 	}
 	if !r.DryRun {
+		a.attempts(w, r, r.Reason, nil)
 		want := fmt.Sprintf("%d-%s", r.LedgerID, r.Deed)
 		deed := fmt.Sprintf("%s outbox row %d", r.Deed, r.LedgerID)
 		if r.LedgerID == 0 {

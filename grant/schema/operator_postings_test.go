@@ -104,7 +104,7 @@ func TestOperatorsPostOnlyWithARowOfTheLog(t *testing.T) {
 		"a balance":           "update reward_balance set amount = 1000000",
 		"a delivery":          "insert into reward_outbox (ledger_id, player_id) values (1, 'p')",
 		"a claim":             "insert into reward_claim (player_id) values ('p')",
-		"the worker's role":   "set role " + pgx.Identifier{schema.DefaultPrefix(w.Schema) + "_grant"}.Sanitize(),
+		"the worker's role":   "set role " + schema.DefaultPrefix(w.Schema) + "_grant",
 		"the chain":           "select operator_action_accounts('{null}')",
 		"no row":              call(1, ""),
 		"a row for some only": call(1, deed, ""),
@@ -185,7 +185,8 @@ func TestRolesEndMemberships(t *testing.T) {
 	w := granttest.New(t)
 	rolesOf(t, w)
 	prefix := schema.DefaultPrefix(w.Schema)
-	if _, err := w.Pool.Exec(t.Context(), "grant "+prefix+"_grant to "+prefix+"_operator"); err != nil {
+	_, err := w.Pool.Exec(t.Context(), "grant "+prefix+"_grant to "+prefix+"_operator")
+	if err != nil {
 		t.Fatal(err)
 	}
 	opt := schema.RoleOptions{Prefix: prefix}
@@ -193,7 +194,7 @@ func TestRolesEndMemberships(t *testing.T) {
 		t.Fatal(err)
 	}
 	var member, looks bool
-	err := w.Pool.QueryRow(t.Context(), "select pg_has_role($1, $2, 'member'), "+
+	err = w.Pool.QueryRow(t.Context(), "select pg_has_role($1, $2, 'member'), "+
 		"pg_has_role($1, $3, 'member')", prefix+"_operator", prefix+"_grant", prefix+"_view").
 		Scan(&member, &looks)
 	if err != nil || member || !looks {

@@ -322,8 +322,8 @@ declare
 begin
     foreach v_function in array array[
         'operator_action_accounts(text[])',
-        'reward_grant_logged(integer[], boolean[], text[], bigint[], text[], text[], text[], text[], '
-            'bigint[], text[], text[], boolean, text[])'
+        'reward_grant_logged(integer[], boolean[], text[], bigint[], text[], text[], text[], '
+            'text[], bigint[], text[], text[], boolean, text[])'
     ] loop
         execute format('alter function %s set search_path = pg_catalog, %I, pg_temp', v_function,
             current_schema());

@@ -78,13 +78,13 @@ revoke all on function reward_reverse(integer[], boolean[], text[], bigint[], te
     from public;
 
 revoke all on function reward_reverse_posting(integer[], boolean[], text[], bigint[], text[],
-    bigint[], text[], text[], bigint[], integer[], bigint[], bigint[], text[], text[], text[], boolean,
-    jsonb) from public;
+    bigint[], text[], text[], bigint[], integer[], bigint[], bigint[], text[], text[], text[],
+    boolean, jsonb) from public;
 
 -- +goose Down
 grant execute on function reward_reverse_posting(integer[], boolean[], text[], bigint[], text[],
-    bigint[], text[], text[], bigint[], integer[], bigint[], bigint[], text[], text[], text[], boolean,
-    jsonb) to public;
+    bigint[], text[], text[], bigint[], integer[], bigint[], bigint[], text[], text[], text[],
+    boolean, jsonb) to public;
 drop function reward_reverse(integer[], boolean[], text[], bigint[], text[], bigint[], text[],
     text[], bigint[], integer[], bigint[], bigint[], text[], text[], text[], boolean, jsonb);
 alter function reward_reverse_posting(integer[], boolean[], text[], bigint[], text[], bigint[],
