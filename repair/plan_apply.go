@@ -21,8 +21,8 @@ type PlanRun struct {
 
 	// Rate is how many rows per second this process grants at most; 0 means as fast as it can.
 	Rate float64
-	// MaxErrors stops the plan, for all processes, once so many rows were refused or given up;
-	// 0 means never.
+	// MaxErrors stops the plan, for all processes, once so many rows were refused or given up
+	// since this process began, by whichever; 0 means never.
 	MaxErrors int64
 
 	// Workers is how many parts of the plan this process has in hand at once, 3 by default:

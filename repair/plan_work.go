@@ -142,9 +142,10 @@ func (w *planWork) part(ctx context.Context, p *planPart) error {
 		return stop
 	}
 	next, err := w.progress(ctx)
-	if most := w.run.MaxErrors; err == nil && most > 0 && next.Errors >= most &&
+	refused := next.Errors - w.plan.Errors
+	if most := w.run.MaxErrors; err == nil && most > 0 && refused >= most &&
 		next.State == string(PlanRunning) {
-		return w.stopPlan(ctx, next.Errors)
+		return w.stopPlan(ctx, refused)
 	}
 	return err
 }
