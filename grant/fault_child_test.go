@@ -35,6 +35,8 @@ type orders struct {
 	Request  *grant.Request
 	Reversal *grant.Reversal
 	Share    *share
+	// Keep: before it grants Request it takes the lease itself, and keeps it until it is killed.
+	Keep bool
 }
 
 // child is a running child process.
@@ -89,7 +91,7 @@ func (c *child) kill(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.ended
-	t.Log("scoreboard: kill_9=1")
+	t.Log("scoreboard: kill_9=1 kill_points=1")
 }
 
 // line reads the child's next report.
@@ -142,6 +144,9 @@ func TestFaultChild(t *testing.T) {
 			t.Fatal(err)
 		}
 		return
+	}
+	if o.Keep {
+		o.keep(t, report)
 	}
 	result, err := engine.Grant(t.Context(), *o.Request)
 	if _, err := fmt.Fprintf(report, "%s %v\n", result.Outcome, err); err != nil {

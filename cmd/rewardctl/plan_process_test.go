@@ -85,6 +85,7 @@ func TestPlanOfManyRowsSurvivesKilledProcesses(t *testing.T) {
 		}
 		_ = run.Wait() // "signal: killed", or it had ended
 		t.Logf("killed process %d after row %d", i+1, at)
+		t.Log("scoreboard: kill_9=1")
 		again := c.start(apply...)
 		defer func() {
 			if err := again.Wait(); err != nil {

@@ -115,6 +115,7 @@ func TestB42KilledRunIsCompletedAndNothingIsDoubled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = run.Wait() // "signal: killed"
+	t.Log("scoreboard: kill_9=1")
 	// What the killed process had sent may still commit; then the count stands.
 	granted := -1
 	until(t, "the last commit", func() bool {

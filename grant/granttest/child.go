@@ -97,7 +97,7 @@ func (c *Child) Kill() {
 		c.tb.Fatalf("granttest: kill the child: %v", err)
 	}
 	<-c.ended
-	c.tb.Log("scoreboard: kill_9=1")
+	c.tb.Log("scoreboard: kill_9=1 kill_points=1")
 }
 
 // KillAt waits until the child has reached a step, by Stop, and kills it there.
