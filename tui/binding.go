@@ -38,10 +38,16 @@ func (b Binding) label() string {
 
 // says are the words for the operator.
 func (b Binding) says(d *desk) string {
-	if b.Note != "" {
-		return d.tr(b.Help) + " " + b.Note
+	more := d.theme.Glyphs.Ellipsis // it asks on: the dots are no part of the words
+	name, asks := strings.CutSuffix(b.Help, more)
+	words := d.tr(name)
+	if asks {
+		words += more
 	}
-	return d.tr(b.Help)
+	if b.Note != "" {
+		words += " " + b.Note
+	}
+	return words
 }
 
 // name is what the configuration calls the deed.

@@ -42,10 +42,16 @@ func (p *prompt) opening() []command {
 			return r.goTo(id, Args{name: a[0]})
 		}
 	}
-	const player, lease, audit = "player history PLAYER", "lease show RESOURCE", "audit show RUN"
+	const player, lease, audit, token = "player history PLAYER", "lease show RESOURCE", "audit show RUN",
+		"token list RESOURCE"
 	return []command{
 		{[]string{"lease", "list"}, "lease list [FILTER]", text.N("the leases"), open(ScreenLeases)},
 		{[]string{"lease", "show"}, lease, text.N("one lease"), about(ScreenLeases, "row", lease)},
+		{
+			[]string{"token", "list"},
+			token, text.N("the tokens of a resource"),
+			about(ScreenTokens, "resource", token),
+		},
 		{
 			[]string{"player", "history"},
 			player, text.N("what a player received"),

@@ -149,12 +149,12 @@ func (r *root) press(msg tea.KeyMsg, fast bool) tea.Cmd {
 func (r *root) invoke(b Binding, fast bool) tea.Cmd {
 	d := r.d
 	if ok, reason := b.enabled(); !ok {
-		d.say(Warned, d.tr(b.Help)+": "+reason)
+		d.say(Warned, b.says(d)+": "+reason)
 		return nil
 	}
 	if b.Dangerous {
 		if fast {
-			d.say(Warned, d.tr("%s: keys arrived together; press %s again", d.tr(b.Help), b.label()))
+			d.say(Warned, d.tr("%s: keys arrived together; press %s again", b.says(d), b.label()))
 			return nil
 		}
 		return r.hold(b.Action)

@@ -115,9 +115,13 @@ func leaseKeys(l *leaseList) []Binding {
 				return askBurn(l.d, row.Resource, row.Token, row.Owner)
 			},
 		},
-		{Keys: []string{"enter"}, Help: "history", Enabled: hasRow(l), Action: func() tea.Cmd {
-			return openHistory(l.d, l.selected().row.Resource)
+		{Keys: []string{"enter"}, Help: "tokens", Enabled: hasRow(l), Action: func() tea.Cmd {
+			return l.d.root.goTo(ScreenTokens, Args{"resource": l.selected().row.Resource})
 		}},
+		{
+			Keys: []string{"H"}, Help: "history", Quiet: true, Enabled: hasRow(l),
+			Action: func() tea.Cmd { return openHistory(l.d, l.selected().row.Resource) },
+		},
 		{Keys: []string{"P"}, Help: "player", Quiet: true, Enabled: hasRow(l), Action: func() tea.Cmd {
 			return toPlayer(l)
 		}},

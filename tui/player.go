@@ -33,6 +33,8 @@ type playerScreen struct {
 	missing  bool // nothing is known under this name
 	reading  *job
 	explain  string // an event to explain as soon as the player is read
+	asked    asked  // what was read
+	turned   bool   // the filter asks for something else than was read
 }
 
 // playerMsg brings a page of a timeline.
@@ -59,7 +61,11 @@ func (s *playerScreen) Open(ctx context.Context, args Args) tea.Cmd {
 	s.ctx = ctx
 	s.explain = args["explain"]
 	if player := args["player"]; player != "" {
-		return s.lookUp(player)
+		cmd := s.lookUp(player)
+		if filter := args["filter"]; filter != "" {
+			s.SetFilter(filter)
+		}
+		return cmd
 	}
 	if s.player != "" {
 		return s.read(false)
@@ -84,7 +90,8 @@ func (s *playerScreen) lookUp(player string) tea.Cmd {
 // read asks for the newest page, or for the next older one.
 func (s *playerScreen) read(older bool) tea.Cmd {
 	s.reading.stop()
-	query := inspect.PlayerQuery{PlayerID: s.player}
+	s.asked, s.turned = askedBy(s.filter), false
+	query := inspect.PlayerQuery{PlayerID: s.player, Types: s.asked.types(), To: s.asked.to}
 	if older {
 		query.Cursor = s.next
 	}
@@ -99,6 +106,9 @@ func (s *playerScreen) read(older bool) tea.Cmd {
 
 // Update takes pages. What an earlier search asked for is dropped.
 func (s *playerScreen) Update(msg tea.Msg) tea.Cmd {
+	if _, tick := msg.(tickMsg); tick && s.turned && s.player != "" {
+		return s.read(false)
+	}
 	done, ok := msg.(jobDoneMsg)
 	if !ok || done.job != s.reading {
 		return nil
@@ -167,7 +177,7 @@ func (s *playerScreen) status() table.Status {
 
 // arrange filters the entries.
 func (s *playerScreen) arrange() {
-	f := parseFilter(s.filter, "event", "kind", "type", "outcome", "actor", "token")
+	f := parseFilter(askedBy(s.filter).rest, "event", "kind", "outcome", "actor", "token")
 	s.shown = entries{d: s.d}
 	for i := range s.all {
 		if f.empty() || entryMatches(s.d, f, &s.all[i]) {
@@ -181,9 +191,10 @@ func (s *playerScreen) arrange() {
 // Filter returns the filter line.
 func (s *playerScreen) Filter() string { return s.filter }
 
-// SetFilter filters what was read.
+// SetFilter filters what was read. A date or a type that it names is asked of the servers.
 func (s *playerScreen) SetFilter(text string) {
 	s.filter = strings.TrimSpace(text)
+	s.turned = !askedBy(s.filter).same(s.asked)
 	s.arrange()
 }
 

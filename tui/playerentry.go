@@ -11,6 +11,7 @@ import (
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
 	"rewardctl/tui/table"
+	"rewardctl/tui/text"
 )
 
 func notFound(err error) bool { return errors.Is(err, inspect.ErrNotFound) }
@@ -93,6 +94,20 @@ func entryWord(d *desk, p *inspect.PlayerEntry) string {
 	}
 }
 
+// entryTypeWord says in words what the entries of a type are.
+func entryTypeWord(t inspect.EntryType) string {
+	switch t {
+	case inspect.EntryPosting:
+		return text.N("what was granted")
+	case inspect.EntryClaim:
+		return text.N("what is due")
+	case inspect.EntryRefusal:
+		return text.N("what was refused")
+	default:
+		return text.N("what operators did")
+	}
+}
+
 func entryGlyph(g paint.Glyphs, p *inspect.PlayerEntry) string {
 	switch p.Type {
 	case inspect.EntryPosting:
@@ -129,8 +144,6 @@ func entryMatches(d *desk, f filter, p *inspect.PlayerEntry) bool {
 			return p.EventID
 		case "kind":
 			return p.Kind
-		case "type":
-			return string(p.Type)
 		case "outcome":
 			return p.Outcome + " " + entryWord(d, p)
 		case "actor":

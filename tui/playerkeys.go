@@ -44,7 +44,12 @@ func (s *playerScreen) Bindings() []Binding {
 		{Keys: []string{"n"}, Help: "older", Enabled: s.hasOlder, Action: func() tea.Cmd {
 			return s.read(true)
 		}},
-		{Keys: []string{"i"}, Help: "inspector", Action: func() tea.Cmd {
+		{Keys: []string{"t"}, Help: "to a date", Enabled: s.hasPlayer, Action: s.jump},
+		{
+			Keys: []string{"f"}, Help: "type" + s.d.theme.Glyphs.Ellipsis, Enabled: s.hasPlayer,
+			Action: s.pickType,
+		},
+		{Keys: []string{"i"}, Help: "inspector", Quiet: true, Action: func() tea.Cmd {
 			s.pane = !s.pane
 			return nil
 		}},

@@ -25,6 +25,7 @@ type Inspector interface {
 type LeaseReader interface {
 	Leases(ctx context.Context, filter inspect.LeaseFilter) (inspect.LeaseList, error)
 	Lease(ctx context.Context, resource string) (inspect.LeaseDetail, error)
+	Tokens(ctx context.Context, resource string) (inspect.TokenHistory, error)
 }
 
 // PlayerReader answers questions about players.

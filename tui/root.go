@@ -47,7 +47,7 @@ func newRoot(d *desk) *root {
 	r := &root{d: d, leave: func() {}, mouse: d.opts.Mouse}
 	d.root = r
 	r.screens = []screen{
-		newNowScreen(d), newLeasesScreen(d), newPlayerScreen(d), newGrantScreen(d),
+		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newPlayerScreen(d), newGrantScreen(d),
 		newAuditsScreen(d), newFindingsScreen(d), newPlansScreen(d), newPlanRowsScreen(d),
 		newOutboxScreen(d), newLogScreen(d), newDoctorScreen(d), newDrillsScreen(d),
 	}

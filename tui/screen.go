@@ -17,6 +17,7 @@ type ScreenID string
 const (
 	ScreenNow      ScreenID = "now"
 	ScreenLeases   ScreenID = "leases"
+	ScreenTokens   ScreenID = "tokens"
 	ScreenPlayer   ScreenID = "player"
 	ScreenGrant    ScreenID = "grant"
 	ScreenAudits   ScreenID = "audits"

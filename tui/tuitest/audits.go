@@ -254,7 +254,8 @@ func (w *World) fillAudits() {
 			Remedy: "rewardctl ledger reverse 88122 --dry-run", Fingerprint: "f1",
 		},
 		{
-			ID: 8, Check: "fences", Word: "late_write", Severity: inspect.Serious, Rule: "tokens never go down",
+			ID: 8, Check: "fences", Word: "late_write", Severity: inspect.Serious,
+			Rule: "tokens never go down",
 			What: "a lower token wrote after a higher one", Table: "reward_ledger", PlayerID: "player-77",
 			Count: 1, Proof: "select 1", Remedy: "rewardctl token list reward:player-77",
 			Fingerprint: "f2",

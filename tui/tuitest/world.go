@@ -181,9 +181,11 @@ func (w *World) Player(ctx context.Context, q inspect.PlayerQuery) (inspect.Play
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	page := inspect.PlayerPage{PlayerID: q.PlayerID}
-	sums := map[string]int64{}
+	sums, known := map[string]int64{}, false
 	for _, p := range w.sorted() {
-		if p.PlayerID != q.PlayerID {
+		if p.PlayerID != q.PlayerID || !q.To.IsZero() && !p.At.Before(q.To) ||
+			len(q.Types) > 0 && !slices.Contains(q.Types, inspect.EntryPosting) {
+			known = known || p.PlayerID == q.PlayerID
 			continue
 		}
 		before := sums[p.Kind]
@@ -196,7 +198,7 @@ func (w *World) Player(ctx context.Context, q inspect.PlayerQuery) (inspect.Play
 			Delivery: &inspect.Delivery{State: "delivered", Attempts: 1, Delivered: p.At},
 		})
 	}
-	if len(page.Entries) == 0 {
+	if len(page.Entries) == 0 && !known {
 		return page, &inspect.NotFoundError{What: "player", Name: q.PlayerID}
 	}
 	for i, j := 0, len(page.Entries)-1; i < j; i, j = i+1, j-1 {
