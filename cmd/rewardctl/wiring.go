@@ -42,6 +42,8 @@ type wiring struct {
 	redis   redis.UniversalClient
 	store   *lease.Store
 	closers []func()
+	// operators are those that this run made; what they wrote into the log is asked of them.
+	operators []*repair.Operator
 }
 
 // wire reads the configuration and picks the context. It talks to no server.
@@ -224,12 +226,16 @@ func (w *wiring) operator(ctx context.Context, wait time.Duration) (*repair.Oper
 	if err != nil {
 		return nil, err
 	}
-	return repair.New(w.pool, w.store, engine, repair.Options{
+	operator, err := repair.New(w.pool, w.store, engine, repair.Options{
 		Operator: w.conf.Operator, Host: hostName(), Ticket: w.app.ticket,
 		ReadOnly: w.conf.ReadOnly, Limits: w.limits(), Now: w.app.now, NewID: newID, Timeout: askFor,
 		Players: repair.PlayerTable{Table: w.conf.Players.Table, ID: w.conf.Players.ID},
 		Plans:   planPolicy(w.conf.Approval),
 	})
+	if err == nil {
+		w.operators = append(w.operators, operator)
+	}
+	return operator, err
 }
 
 // identity names this process in the owners of its leases: operator@host/pid.
