@@ -200,15 +200,19 @@ func (o PostgresOptions) settings() []string {
 	return args
 }
 
-// accepts says whether the server accepts connections: it writes that into its process file.
+// accepts says whether the server accepts connections: it writes that into its process file. One
+// that was copied from another and follows it accepts readers.
 func (p *Postgres) accepts() bool {
 	text, err := os.ReadFile(filepath.Join(p.process.spec.dir, "data", "postmaster.pid"))
 	if err != nil {
 		return false
 	}
 	lines := strings.Split(string(text), "\n")
-	return len(lines) > 7 && lines[0] == strconv.Itoa(p.process.pid) &&
-		strings.TrimSpace(lines[7]) == "ready"
+	if len(lines) <= 7 || lines[0] != strconv.Itoa(p.process.pid) {
+		return false
+	}
+	status := strings.TrimSpace(lines[7])
+	return status == "ready" || status == "standby"
 }
 
 // greet connects once, which proves that the server on the port is ours and knows the password.
