@@ -22,7 +22,7 @@ type Reverser interface {
 type ReverseSelection struct {
 	LedgerID int64 // one posting
 	Plan     int64 // what this plan posted, as far as its own runs did
-	Finding  int64 // a finding that was kept: all its postings but the first are too many
+	Finding  int64 // a finding that was kept: what it shows to be too many or too much
 
 	// The filter. At least one of PlayerID, EventID, Campaign and Actor is needed; the others
 	// narrow it down.
@@ -202,6 +202,7 @@ type ReverseItem struct {
 	Result  *grant.Reversed      // the engine's answer; nil when it was not asked
 	Note    string               // one sentence for people
 
+	tooMuch  int64          // only so much of it is too much; 0: all of it
 	reversal grant.Reversal // what the engine is asked for
 	runs     bool           // it is part of the set that changes
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -200,112 +198,6 @@ func filterPostings(
 		s.PlayerID, s.EventID, campaign, s.Kind, s.Actor, moment(s.From), moment(s.Until),
 		reverseMax + 1,
 	})
-}
-
-type findingRow struct {
-	ID       int64  `db:"finding_id"`
-	Run      int64  `db:"run_id"`
-	Check    string `db:"check_name"`
-	Word     string `db:"word"`
-	What     string `db:"what"`
-	Relation string `db:"relation"`
-	PlayerID string `db:"player_id"`
-	EventID  string `db:"reward_event_id"`
-	Count    int64  `db:"row_count"`
-	Evidence []byte `db:"evidence"`
-}
-
-// findingPostings reads the postings that a finding shows to be too many: all but the first of
-// those that are still there.
-func findingPostings(
-	ctx context.Context, tx pgx.Tx, finding int64,
-) (items []ReverseItem, warnings []string, err error) {
-	f, err := first(collect[findingRow](ctx, tx, findingReadSQL, struct {
-		Finding int64 `db:"finding"`
-	}{finding}))
-	if err != nil {
-		return nil, nil, err
-	}
-	if f == nil {
-		return nil, nil, &NotFoundError{"finding", strconv.FormatInt(finding, 10)}
-	}
-	ids, err := f.postings()
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := collect[reverseRow](ctx, tx, reverseByIDSQL, reverseIDs{ids})
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(rows) < len(ids) {
-		return nil, nil, f.refused("shows postings that are not there any more",
-			"run the audit again: rewardctl audit run "+f.Check)
-	}
-	slices.SortFunc(rows, func(a, b reverseRow) int { return int(a.ID - b.ID) })
-	kept := slices.IndexFunc(rows, func(r reverseRow) bool { return r.Back < r.Amount })
-	for i, row := range rows {
-		if i == kept {
-			warnings = append(warnings, fmt.Sprintf("posting %d of %s, %d %s, is the first and stays",
-				row.ID, row.CreatedAt.UTC().Format(time.DateTime), row.Amount, row.Kind))
-			continue
-		}
-		if kept >= 0 && (row.Amount != rows[kept].Amount || row.Kind != rows[kept].Kind) {
-			warnings = append(warnings, fmt.Sprintf("posting %d gave %d %s, the one that stays "+
-				"gave %d %s", row.ID, row.Amount, row.Kind, rows[kept].Amount, rows[kept].Kind))
-		}
-		items = append(items, row.item())
-	}
-	slices.SortFunc(items, byBalance)
-	return items, warnings, nil
-}
-
-func (f *findingRow) refused(problem, wayOut string) error {
-	return &grant.Rejection{
-		Field: "finding", Value: strconv.FormatInt(f.ID, 10), Problem: problem, WayOut: wayOut,
-	}
-}
-
-// postings reads the ledger ids out of the evidence.
-func (f *findingRow) postings() ([]int64, error) {
-	explain := "decide by hand: " + CommandLine([]string{
-		"rewardctl", "explain", f.PlayerID, f.EventID,
-	}) + ", then: rewardctl ledger reverse ID"
-	switch f.Word {
-	case "duplicate", "respelled", "retried":
-	default:
-		return nil, f.refused(fmt.Sprintf("(%s, %s) does not say which posting is too many",
-			f.Check, f.Word), explain)
-	}
-	if f.Relation != "reward_ledger" {
-		return nil, f.refused("is about "+f.Relation+": only postings of reward_ledger can be "+
-			"taken back", "settle it in the program that owns that table")
-	}
-	var evidence struct {
-		Columns []string    `json:"columns"`
-		Rows    [][]*string `json:"rows"`
-	}
-	if err := json.Unmarshal(f.Evidence, &evidence); err != nil {
-		return nil, fmt.Errorf("repair: the evidence of finding %d: %w", f.ID, err)
-	}
-	if int64(len(evidence.Rows)) < f.Count {
-		return nil, f.refused(fmt.Sprintf("concerns %d postings and shows only %d of them", f.Count,
-			len(evidence.Rows)), explain)
-	}
-	at := slices.Index(evidence.Columns, "id")
-	var ids []int64
-	for _, row := range evidence.Rows {
-		if at < 0 || at >= len(row) || row[at] == nil {
-			return nil, f.refused("does not show the ids of the postings", explain)
-		}
-		id, err := strconv.ParseInt(*row[at], 10, 64)
-		if err != nil {
-			return nil, f.refused("shows an id that is no number: "+*row[at], explain)
-		}
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
 }
 
 // digest names the selection: which postings, which parts, how much is asked of each. Balances are

@@ -44,14 +44,17 @@ func (item *ReverseItem) ask(req ReverseRequest, operator string) {
 	case part != 0:
 	case req.Amount != 0:
 		part = 1 // so that the same command again finds it done
-	case item.Left == 0:
+	case item.Left == 0, item.tooMuch > 0 && item.Back >= item.tooMuch:
 		part = max(item.Parts, 1)
 	default:
 		part = item.Parts + 1
 	}
 	item.Asked = item.Left
-	if req.Amount != 0 {
+	switch {
+	case req.Amount != 0:
 		item.Asked = req.Amount
+	case item.tooMuch > item.Back:
+		item.Asked = min(item.Left, item.tooMuch-item.Back)
 	}
 	item.reversal = grant.Reversal{
 		Posting: item.Posting.ID, PlayerID: item.Posting.PlayerID, Kind: item.Posting.Kind,

@@ -11,6 +11,8 @@ var (
 	reverseByFilterSQL string
 	//go:embed sql/finding_read.sql
 	findingReadSQL string
+	//go:embed sql/claim_read.sql
+	claimReadSQL string
 	//go:embed sql/plan_known.sql
 	planKnownSQL string
 )

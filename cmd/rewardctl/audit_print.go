@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rewardctl/inspect"
+	"rewardctl/repair"
 	"rewardctl/tui/safetext"
 )
 
@@ -80,16 +81,18 @@ func newFindingJSON(run int64, f inspect.Finding) findingJSON {
 	return j
 }
 
-// findingRemedy is what to do about a finding. One that is kept and shows postings too many can be
+// findingRemedy is what to do about a finding. What one that is kept shows to be too many can be
 // taken back as a whole.
 func findingRemedy(f inspect.Finding) []string {
 	lines := strings.Split(f.Remedy, "\n")
-	if f.ID == 0 || f.Table != "reward_ledger" ||
-		!contains([]string{"duplicate", "respelled", "retried"}, f.Word) {
+	takes := repair.FindingTakes(f.Word)
+	foreign := contains([]string{"duplicate", "respelled", "retried"}, f.Word) &&
+		f.Table != "reward_ledger"
+	if f.ID == 0 || takes == "" || foreign {
 		return lines
 	}
-	return append(lines, fmt.Sprintf("all but the first: rewardctl ledger reverse --finding %d "+
-		"--reason WHY --dry-run", f.ID))
+	return append(lines, fmt.Sprintf("%s: rewardctl ledger reverse --finding %d --reason WHY "+
+		"--dry-run", takes, f.ID))
 }
 
 // print prints a finding as it is found.

@@ -63,7 +63,7 @@ func (f *reverseFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.plan, "plan", "", "the postings that this plan made")
-	flags.StringVar(&f.finding, "finding", "", "the postings too many of this finding of an audit")
+	flags.StringVar(&f.finding, "finding", "", "what this finding of an audit shows to be too many")
 	flags.StringVar(&f.player, "player", "", "filter: of this player")
 	flags.StringVar(&f.event, "event", "", "filter: with this reward event id")
 	flags.StringVar(&f.campaign, "campaign", "", "filter: with event ids built from this campaign")
