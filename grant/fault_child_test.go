@@ -1,13 +1,10 @@
 package grant_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
-	process "os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,9 +15,6 @@ import (
 	"rewardctl/grant/granttest"
 	"rewardctl/grant/lease"
 )
-
-// childEnv carries the orders of a child process: this test binary, run again.
-const childEnv = "REWARDCTL_FAULT_CHILD"
 
 // orders tell a child what to do.
 type orders struct {
@@ -39,71 +33,6 @@ type orders struct {
 	Keep bool
 }
 
-// child is a running child process.
-type child struct {
-	cmd    *process.Cmd
-	lines  *bufio.Reader // what the child reports, line by line
-	ended  chan struct{}
-	result error
-}
-
-// startChild runs this test binary again with orders. The process is killed when the test ends.
-func startChild(t *testing.T, o orders) *child {
-	t.Helper()
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := process.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFaultChild$",
-		"-test.count=1", "-test.timeout=5m")
-	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
-	cmd.ExtraFiles = []*os.File{write}
-	var output strings.Builder
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = write.Close()
-	c := &child{cmd: cmd, lines: bufio.NewReader(read), ended: make(chan struct{})}
-	go func() {
-		c.result = cmd.Wait()
-		close(c.ended)
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-c.ended
-		_ = read.Close()
-		if t.Failed() {
-			t.Logf("child: %v\n%s", c.result, output.String())
-		}
-	})
-	return c
-}
-
-// kill ends the child the hard way and waits until it is gone.
-func (c *child) kill(t *testing.T) {
-	t.Helper()
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-c.ended
-	t.Log("scoreboard: kill_9=1 kill_points=1")
-}
-
-// line reads the child's next report.
-func (c *child) line(t *testing.T) string {
-	t.Helper()
-	line, err := c.lines.ReadString('\n')
-	if err != nil {
-		t.Fatalf("the child ended without a report: %v", err)
-	}
-	return strings.TrimSuffix(line, "\n")
-}
-
 // ordersFor fills in how a child reaches the world, PostgreSQL through addr.
 func (f *faulty) ordersFor(t *testing.T, addr string, ttl time.Duration) orders {
 	t.Helper()
@@ -115,48 +44,47 @@ func (f *faulty) ordersFor(t *testing.T, addr string, ttl time.Duration) orders 
 	return orders{Postgres: at.String(), Redis: f.RedisAddr, Prefix: f.Prefix, TTL: ttl}
 }
 
+// startChild runs TestFaultChild in a process of its own.
+func startChild(t *testing.T, o orders) *granttest.Child {
+	t.Helper()
+	return granttest.StartChild(t, "TestFaultChild", o)
+}
+
 // TestFaultChild is the child's side. Without orders it has nothing to do.
 func TestFaultChild(t *testing.T) {
-	text, ordered := os.LookupEnv(childEnv)
-	if !ordered {
+	var o orders
+	parent := granttest.Ordered(t, &o)
+	if parent == nil {
 		return
 	}
-	var o orders
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		t.Fatal(err)
-	}
-	report := os.NewFile(3, "report")
 	codes := &codeCounter{}
-	engine, err := o.engine(t, report, codes)
+	engine, err := o.engine(t, parent, codes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Share != nil {
+	switch {
+	case o.Share != nil:
 		tally := o.Share.submit(t, engine)
 		tally.Deadlocks = codes.deadlocks.Load()
-		if err := json.NewEncoder(report).Encode(tally); err != nil {
+		text, err := json.Marshal(tally)
+		if err != nil {
 			t.Fatal(err)
 		}
+		parent.Report(string(text))
 		return
-	}
-	if o.Reversal != nil {
-		if _, err := fmt.Fprintln(report, o.reverseInChild(t, engine)); err != nil {
-			t.Fatal(err)
-		}
+	case o.Reversal != nil:
+		parent.Report(o.reverseInChild(t, engine))
 		return
-	}
-	if o.Keep {
-		o.keep(t, report)
+	case o.Keep:
+		o.keep(t, parent)
 	}
 	result, err := engine.Grant(t.Context(), *o.Request)
-	if _, err := fmt.Fprintf(report, "%s %v\n", result.Outcome, err); err != nil {
-		t.Fatal(err)
-	}
+	parent.Report(fmt.Sprintf("%s %v", result.Outcome, err))
 }
 
 // engine wires the child's engine. At the ordered step it reports, and stops for good.
 func (o orders) engine(
-	t *testing.T, report *os.File, codes *codeCounter,
+	t *testing.T, parent *granttest.Orders, codes *codeCounter,
 ) (*grant.Engine, error) {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(o.Postgres)
@@ -179,31 +107,29 @@ func (o orders) engine(
 		Worker: fmt.Sprintf("child@test/%d", os.Getpid()), NewID: nonce, HeldWait: 3 * time.Minute,
 		OnStep: func(step grant.Step) {
 			if step == o.Step {
-				if _, err := fmt.Fprintln(report, step); err == nil {
-					<-t.Context().Done() // the parent kills this process here
-				}
+				parent.Stop(string(step))
 			}
 		},
 	})
 }
 
-// TestFaultKill kills a granting process at each step and runs the same request again: it is paid
-// once, nobody is left in doubt, and nothing is left behind.
-func TestFaultKill(t *testing.T) {
-	t.Parallel()
-	steps := []struct {
-		name string
-		step grant.Step
-		paid bool           // whether the child's transaction had committed
-		lost granttest.Rule // what happens to the child's connection to PostgreSQL before
-	}{
+// killStep is a step at which a process is killed on its way through a grant or a reversal.
+type killStep struct {
+	name      string
+	step      grant.Step
+	committed bool           // whether the child's transaction had committed
+	lost      granttest.Rule // what happens to the child's connection to PostgreSQL before
+}
+
+func killSteps() []killStep {
+	return []killStep{
 		{name: "before the floors are read", step: grant.StepFloors},
 		{name: "before acquire", step: grant.StepAcquire},
 		{name: "after acquire, before send", step: grant.StepSend},
-		{name: "after commit, before release", step: grant.StepAnswered, paid: true},
-		{name: "after release", step: grant.StepReleased, paid: true},
+		{name: "after commit, before release", step: grant.StepAnswered, committed: true},
+		{name: "after release", step: grant.StepReleased, committed: true},
 		{
-			name: "during resolution, committed", step: grant.StepResolve, paid: true,
+			name: "during resolution, committed", step: grant.StepResolve, committed: true,
 			lost: granttest.Rule{
 				At: granttest.AtComplete, Match: granttest.Commit, Fault: granttest.Close,
 			},
@@ -215,8 +141,14 @@ func TestFaultKill(t *testing.T) {
 			},
 		},
 	}
+}
+
+// TestFaultKill kills a granting process at each step and runs the same request again: it is paid
+// once, nobody is left in doubt, and nothing is left behind.
+func TestFaultKill(t *testing.T) {
+	t.Parallel()
 	w := granttest.New(t)
-	for _, s := range steps {
+	for _, s := range killSteps() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFaultyIn(t, w)
@@ -226,12 +158,8 @@ func TestFaultKill(t *testing.T) {
 			r := reward(t.Name())
 			o := f.ordersFor(t, f.pgProxy.Addr(), faultTTL)
 			o.Step, o.Request = s.step, &r
-			victim := startChild(t, o)
-			if got := victim.line(t); got != string(s.step) {
-				t.Fatalf("the child reports %q, want the step %s", got, s.step)
-			}
-			victim.kill(t)
-			afterKill(t, f, r, s.paid)
+			startChild(t, o).KillAt(string(s.step))
+			afterKill(t, f, r, s.committed)
 		})
 	}
 }
@@ -267,7 +195,7 @@ func TestFaultKillInFlight(t *testing.T) {
 	o.Request = &r
 	victim := startChild(t, o)
 	happens(t, held.Fired(), "the child's COMMIT")
-	victim.kill(t)
+	victim.Kill()
 	if n := f.postings(t, r); n != 0 {
 		t.Fatalf("%d postings are visible before the COMMIT arrived", n)
 	}

@@ -1,8 +1,6 @@
 package grant_test
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -13,7 +11,7 @@ import (
 )
 
 // keep takes the lease of the request's player and renews it until the process is killed.
-func (o orders) keep(t *testing.T, report *os.File) {
+func (o orders) keep(t *testing.T, parent *granttest.Orders) {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: o.Redis, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { _ = client.Close() })
@@ -28,10 +26,7 @@ func (o orders) keep(t *testing.T, report *os.File) {
 		t.Fatalf("acquire: %+v", answer)
 	}
 	keeper := store.Keep(t.Context(), *answer.Lease, lease.KeepOptions{})
-	if _, err := fmt.Fprintln(report, "kept"); err != nil {
-		t.Fatal(err)
-	}
-	<-t.Context().Done() // the parent kills this process here
+	parent.Stop("kept")
 	keeper.Stop()
 }
 
@@ -66,7 +61,7 @@ func TestFaultKillAtRedis(t *testing.T) {
 			o.Redis, o.Request, o.Keep = f.redisProxy.Addr(), &r, c.script == "renew"
 			victim := startChild(t, o)
 			happens(t, held.Fired(), c.script)
-			victim.kill(t)
+			victim.Kill()
 			f.redisProxy.Clear()
 			f.redisProxy.SetPath(granttest.Refused)
 			f.redisProxy.SetPath(granttest.Open)

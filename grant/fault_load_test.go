@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"rewardctl/grant"
+	"rewardctl/grant/granttest"
 )
 
-// The load of the issue: many more submissions than events, some of them too late.
+// The load: many more submissions than events, some of them too late.
 const (
 	loadClients     = 64
 	loadSubmissions = 32_000 // by one process, and again by two
@@ -135,7 +136,7 @@ func TestFaultLoad(t *testing.T) {
 
 func (f *faulty) loadByChildren(t *testing.T, seed uint64, processes int) tally {
 	t.Helper()
-	children := make([]*child, processes)
+	children := make([]*granttest.Child, processes)
 	for i := range children {
 		o := f.ordersFor(t, f.direct(), 5*time.Second)
 		o.Share = &share{
@@ -146,7 +147,7 @@ func (f *faulty) loadByChildren(t *testing.T, seed uint64, processes int) tally 
 	total := tally{Outcomes: map[string]int{}}
 	for _, c := range children {
 		var part tally
-		if err := json.Unmarshal([]byte(c.line(t)), &part); err != nil {
+		if err := json.Unmarshal([]byte(c.Line()), &part); err != nil {
 			t.Fatal(err)
 		}
 		for word, n := range part.Outcomes {

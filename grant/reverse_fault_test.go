@@ -103,30 +103,8 @@ func TestFaultReverseRequestLost(t *testing.T) {
 func TestFaultReverseKill(t *testing.T) {
 	t.Parallel()
 	w := granttest.New(t)
-	for _, s := range []struct {
-		name string
-		step grant.Step
-		done bool // whether the child's transaction had committed
-		lost granttest.Rule
-	}{
-		{name: "before the floors are read", step: grant.StepFloors},
-		{name: "before acquire", step: grant.StepAcquire},
-		{name: "after acquire, before send", step: grant.StepSend},
-		{name: "after commit, before release", step: grant.StepAnswered, done: true},
-		{name: "after release", step: grant.StepReleased, done: true},
-		{
-			name: "during resolution, committed", step: grant.StepResolve, done: true,
-			lost: granttest.Rule{
-				At: granttest.AtComplete, Match: granttest.Commit, Fault: granttest.Close,
-			},
-		},
-		{
-			name: "during resolution, not committed", step: grant.StepResolve,
-			lost: granttest.Rule{
-				At: granttest.BeforeSend, Match: granttest.Commit, Fault: granttest.Close,
-			},
-		},
-	} {
+	for _, s := range killSteps() {
+
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFaultyIn(t, w)
@@ -138,16 +116,12 @@ func TestFaultReverseKill(t *testing.T) {
 			o := f.ordersFor(t, f.pgProxy.Addr(), faultTTL)
 			back := takeBack(posted)
 			o.Step, o.Reversal = s.step, &back
-			victim := startChild(t, o)
-			if got := victim.line(t); got != string(s.step) {
-				t.Fatalf("the child reports %q, want the step %s", got, s.step)
-			}
-			victim.kill(t)
+			startChild(t, o).KillAt(string(s.step))
 			again, err := direct.Reverse(t.Context(), back, reverseDeed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.done {
+			if s.committed {
 				wantReversed(t, again, grant.AlreadyReversed)
 			} else {
 				wantReversed(t, again, grant.ReverseDone)
