@@ -75,21 +75,17 @@ type ApplyWait struct {
 	Parts int           // parts of the plan that other processes have in hand
 }
 
-// String reads "312 rows wait for leases that others hold, such as ops@host/77, for 21s at most".
+// String reads "312 rows for leases of others, 21s at most (ops@host/77#ab)" and "2 parts in the
+// hands of other processes".
 func (w ApplyWait) String() string {
 	var texts []string
 	if w.Rows > 0 {
-		text := plural(w.Rows, "row")
-		if w.Rows == 1 {
-			text += " waits"
-		} else {
-			text += " wait"
-		}
-		text += " for leases that others hold"
+		text := fmt.Sprintf("%s for leases of others, %s at most", plural(w.Rows, "row"),
+			ceilSecond(w.Left))
 		if w.Owner != "" {
-			text += ", such as " + w.Owner
+			text += " (" + w.Owner + ")"
 		}
-		texts = append(texts, fmt.Sprintf("%s, for %s at most", text, ceilSecond(w.Left)))
+		texts = append(texts, text)
 	}
 	if w.Parts > 0 {
 		texts = append(texts, plural(w.Parts, "part")+" in the hands of other processes")

@@ -67,7 +67,7 @@ func TestLeasesOfAKilledRunAreWaitedFor(t *testing.T) {
 	if w.now < 30*time.Second || w.now > 33*time.Second {
 		t.Errorf("it waited for %s", w.now)
 	}
-	first := "200 rows wait for leases that others hold, such as ops@host/1#dead, for 33s at most"
+	first := "200 rows for leases of others, 33s at most (ops@host/1#dead)"
 	if len(w.waited) == 0 || w.waited[0] != first {
 		t.Errorf("it said %q", w.waited)
 	}

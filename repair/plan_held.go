@@ -123,16 +123,10 @@ func (w *planWork) tellWaiting(next planProgress) {
 	if w.busy.Load() > 0 || next.HeldRows == 0 && next.Elsewhere == 0 {
 		return
 	}
-	wait := &ApplyWait{
+	w.tell(next, &ApplyWait{
 		Rows: int(next.HeldRows), Left: time.Duration(next.HeldFor) * time.Millisecond,
 		Parts: next.Elsewhere,
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if wait.Rows > 0 {
-		wait.Owner = w.holder
-	}
-	w.tellLocked(next, wait)
+	})
 }
 
 // news tells all who wait that something happened. The zero value is ready.

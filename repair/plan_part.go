@@ -204,7 +204,7 @@ func (w *planWork) renewNow(ctx context.Context) {
 	})
 }
 
-// progress reads how far the plan is, and tells it.
+// progress reads how far the plan is.
 func (w *planWork) progress(ctx context.Context) (planProgress, error) {
 	ctx = context.WithoutCancel(ctx)
 	var now *planProgress
@@ -213,11 +213,7 @@ func (w *planWork) progress(ctx context.Context) (planProgress, error) {
 		now, err = w.progressIn(ctx, tx)
 		return err
 	})
-	if err != nil {
-		return planProgress{}, err
-	}
-	w.tell(value(now))
-	return value(now), nil
+	return value(now), err
 }
 
 // progressIn is progress inside a transaction; nil when there is no such plan.
@@ -228,15 +224,14 @@ func (w *planWork) progressIn(ctx context.Context, tx pgx.Tx) (*planProgress, er
 	}{w.plan.ID, w.claimant}))
 }
 
-// tell reports the progress. The counts are those of this process.
-func (w *planWork) tell(now planProgress) {
+// tell reports the progress, and what is waited for; nil for nothing. The counts are those of this
+// process.
+func (w *planWork) tell(now planProgress, wait *ApplyWait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tellLocked(now, nil)
-}
-
-// tellLocked is tell for who holds the mutex.
-func (w *planWork) tellLocked(now planProgress, wait *ApplyWait) {
+	if wait != nil && wait.Rows > 0 {
+		wait.Owner = w.holder
+	}
 	p := ApplyProgress{
 		Done: int(now.Decided), Total: int(now.Due), Counts: w.report.Mine,
 		Elapsed: w.o.opts.Now().Sub(w.began), Waiting: wait,

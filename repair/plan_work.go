@@ -116,6 +116,7 @@ func (w *planWork) worker(ctx context.Context) error {
 		case next.State != string(PlanRunning) && next.State != string(PlanDone):
 			return fmt.Errorf("%w: it is %s", ErrPlanStopped, next.State)
 		case next.Open == 0:
+			w.tell(next, nil)
 			return nil
 		}
 		if err := w.idle(ctx, freed, next, pause); err != nil {
@@ -142,12 +143,16 @@ func (w *planWork) part(ctx context.Context, p *planPart) error {
 		return stop
 	}
 	next, err := w.progress(ctx)
+	if err != nil {
+		return err
+	}
+	w.tell(next, nil)
 	refused := next.Errors - w.plan.Errors
-	if most := w.run.MaxErrors; err == nil && most > 0 && refused >= most &&
-		next.State == string(PlanRunning) {
+	most := w.run.MaxErrors
+	if most > 0 && refused >= most && next.State == string(PlanRunning) {
 		return w.stopPlan(ctx, refused)
 	}
-	return err
+	return nil
 }
 
 // lookNow reports whether to read how far the plan is: after each part when errors are counted,

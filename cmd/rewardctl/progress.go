@@ -20,7 +20,8 @@ type progress struct {
 	mu    sync.Mutex
 	last  time.Time
 	drawn bool
-	since time.Time // since when it waits for others; zero while it works
+	done  int
+	since time.Time // since when it waits for others; zero while rows are decided
 	said  bool      // that it waits
 }
 
@@ -48,7 +49,7 @@ func (p *progress) applying(s repair.ApplyProgress) {
 	if s.Total == 0 {
 		return
 	}
-	p.wait(s.Waiting)
+	p.wait(s)
 	if s.Waiting != nil {
 		p.draw("waiting   "+s.Waiting.String(), false)
 		return
@@ -68,21 +69,23 @@ func (p *progress) applying(s repair.ApplyProgress) {
 
 // wait says what a run waits for where no line is drawn, once it has waited for a second: one that
 // stands still would be taken for dead.
-func (p *progress) wait(what *repair.ApplyWait) {
+func (p *progress) wait(s repair.ApplyProgress) {
 	if p.on {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if s.Done != p.done {
+		p.done, p.since, p.said = s.Done, time.Time{}, false
+	}
 	now := p.app.now()
 	switch {
-	case what == nil:
-		p.since, p.said = time.Time{}, false
+	case s.Waiting == nil:
 	case p.since.IsZero():
 		p.since = now
 	case !p.said && now.Sub(p.since) >= waitQuiet:
 		p.said = true
-		p.app.say("waiting: %s", what)
+		p.app.say("waiting: %s", s.Waiting)
 	}
 }
 
