@@ -42,8 +42,8 @@ func (p *prompt) opening() []command {
 			return r.goTo(id, Args{name: a[0]})
 		}
 	}
-	const player, lease, audit, token = "player history PLAYER", "lease show RESOURCE", "audit show RUN",
-		"token list RESOURCE"
+	const player, lease = "player history PLAYER", "lease show RESOURCE"
+	const audit, token = "audit show RUN", "token list RESOURCE"
 	return []command{
 		{[]string{"lease", "list"}, "lease list [FILTER]", text.N("the leases"), open(ScreenLeases)},
 		{[]string{"lease", "show"}, lease, text.N("one lease"), about(ScreenLeases, "row", lease)},

@@ -232,9 +232,11 @@ func (r *root) messageLine() string {
 // footer lists the keys that matter now, from the bindings that dispatch them.
 func (r *root) footer() string {
 	t := r.d.theme
-	list := r.bindings()
+	var list []Binding
 	if r.top() == nil && !r.prompt.open {
 		list = append(r.screenKeys(), r.globalKeys()...)
+	} else {
+		list = r.bindings()
 	}
 	typing := r.layer().Typing()
 	if typing && r.top() == nil && !r.prompt.open {

@@ -60,7 +60,8 @@ func TestLabelsFit(t *testing.T) {
 			"checks", "scope", "started", "rule", "found", "differs", "remedy", "proof", "why", "to do",
 			"outcome", "ticket", "saw", "before", "after", "settles", "decided", "limit", "made", "done",
 			"doubt", "behind", "relay", "file", "campaign", "open for", "plays", "defences", "where",
-			"standing", "lock", "raise", "looked", "timeline", "alive", "set", "leases", "mark", "lost", "seen",
+			"standing", "lock", "raise", "looked", "timeline", "alive", "set", "leases",
+			"mark", "lost", "seen",
 		} {
 			if got := safetext.Width(lang.T(label)); got >= nameWidth {
 				t.Errorf("%s: %q is %d wide, labels have %d", language, lang.T(label), got, nameWidth-1)

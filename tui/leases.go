@@ -102,7 +102,7 @@ func leaseKeys(l *leaseList) []Binding {
 		{
 			Keys: []string{"R"}, Help: "release", Note: l.markNote(), Changes: true,
 			Enabled: canRelease(l), Action: func() tea.Cmd {
-				if marks, _ := l.table.Marks(); marks > 0 {
+				if l.table.MarkCount() > 0 {
 					return releaseMarked(l)
 				}
 				return releaseLease(l, *l.selected().row)
@@ -157,7 +157,7 @@ func actable[R any](l *list[R], word string) (bool, string) {
 
 func canRelease(l *leaseList) func() (bool, string) {
 	return func() (bool, string) {
-		if marks, _ := l.table.Marks(); marks > 0 {
+		if marks := l.table.MarkCount(); marks > 0 {
 			return canReleaseMarked(l, marks)
 		}
 		if ok, why := actable(l, repair.WordRelease); !ok {

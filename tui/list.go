@@ -203,6 +203,9 @@ func (d listData[R]) ID(i int) string { return d.items[i].id }
 // Find returns the position of an identity.
 func (d listData[R]) Find(id string) int { return d.find(id) }
 
+// Snapshot tells one reading from the next.
+func (d listData[R]) Snapshot() any { return d.view }
+
 // Cells fills the cells of a row.
 func (d listData[R]) Cells(i int, out []table.Cell) {
 	it := d.items[i]
@@ -380,8 +383,7 @@ func (l *list[R]) marked() (items []*item[R], gone int) {
 			items = append(items, it)
 		}
 	}
-	all, _ := l.table.Marks()
-	return items, all - len(items)
+	return items, l.table.MarkCount() - len(items)
 }
 
 // selected returns the row under the cursor, or nil.

@@ -111,7 +111,7 @@ func marking[R any](l *list[R]) []Binding {
 
 // markNote says how many rows a deed on marks is about; empty when none is marked.
 func (l *list[R]) markNote() string {
-	if marks, _ := l.table.Marks(); marks > 0 {
+	if marks := l.table.MarkCount(); marks > 0 {
 		return l.d.tr("%d marked", marks)
 	}
 	return ""

@@ -29,7 +29,7 @@ const (
 // controls and for bytes that are not UTF-8. The result is one line and holds no control byte.
 // Plain ASCII is returned unchanged and without allocation.
 func Cell(s string) string {
-	if plainASCII(s) {
+	if plainASCII(s) || allDrawn(s) {
 		return s
 	}
 	var b strings.Builder
@@ -145,6 +145,22 @@ func invisible(r rune) bool {
 // anybody's guess.
 func assignedOrPrivate(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Co)
+}
+
+// allDrawn reports whether s holds nothing but plain ASCII and what screens are drawn with.
+func allDrawn(s string) bool {
+	for i := 0; i < len(s); {
+		if s[i] >= 0x20 && s[i] <= 0x7e {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if !drawn(r) {
+			return false
+		}
+		i += n
+	}
+	return true
 }
 
 func plainASCII(s string) bool {

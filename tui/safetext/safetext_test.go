@@ -152,6 +152,35 @@ func TestFitIsExact(t *testing.T) {
 	})
 }
 
+// Width is a fast way to what the terminal's own rules say.
+func TestWidthIsThatOfTerminals(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOf(rapid.OneOf(
+			rapid.StringMatching(`[ -~]{0,8}`), rapid.String(),
+			rapid.SampledFrom([]string{
+				"\x1b[0m", "\x1b[1;38;5;74m", "─", "│", "╭", "█", "░", "▲", "●", "▶", "…", "≠", "미라", "日本",
+				"👩‍🚀", "é", "◌́", "⏎", "␛",
+			}),
+		)).Draw(t, "parts")
+		s := ""
+		for _, part := range parts {
+			if !strings.HasPrefix(part, "\x1b[") {
+				part = Cell(part)
+			}
+			s += part
+		}
+		if got, want := Width(s), ansi.StringWidthWc(s); got != want {
+			t.Fatalf("%q is %d wide, terminals say %d", s, got, want)
+		}
+		for w := range 12 {
+			if got := Width(Fit(s, w, "…")); got != w {
+				t.Fatalf("%q fits %d columns at %d", s, w, got)
+			}
+		}
+	})
+}
+
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -202,5 +231,19 @@ func BenchmarkFitASCII(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = Fit("worker-12@host-3/4411", 24, "…")
+	}
+}
+
+// What is taken for one column wide and harmless without a look is so.
+func TestDrawnGlyphsAreOneColumnAndSafe(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !drawn(r) {
+			continue
+		}
+		if _, replaced := substitute(r); replaced || ansi.StringWidthWc(string(r)) != 1 ||
+			unicode.In(r, unicode.M) {
+			t.Errorf("%U is not safe, or not one column wide", r)
+		}
 	}
 }

@@ -16,11 +16,31 @@ const blanks = "                                                                
 // give fewer columns for Thai and Indic text than tmux and most terminals use; the emoji
 // sequences on which the two ways differ are taken apart by Cell.
 func Width(s string) int {
-	if plainASCII(s) {
-		return len(s)
+	cols := 0
+	for i := 0; i < len(s); {
+		if c := s[i]; c >= 0x20 && c <= 0x7e {
+			cols++
+			i++
+			continue
+		}
+		if n := sequence(s[i:]); n > 0 {
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if drawn(r) {
+			cols++
+		} else {
+			cols += ansi.StringWidthWc(s[i : i+n])
+		}
+		i += n
 	}
-	return ansi.StringWidthWc(s)
+	return cols
 }
+
+// drawn reports whether r is one of the lines, blocks and shapes that screens are drawn with: they
+// are seen, harmless and one column wide, and there are thousands of them on a screen.
+func drawn(r rune) bool { return r >= 0x2500 && r <= 0x25fc }
 
 // Spaces returns n spaces; none when n is not above zero.
 func Spaces(n int) string {
@@ -40,14 +60,16 @@ func Cut(s string, w int, tail string) string {
 	if w <= 0 {
 		return ""
 	}
-	if plainASCII(s) {
-		if len(s) <= w {
-			return s
-		}
-		return cutASCII(s, w, tail)
-	}
 	if Width(s) <= w {
 		return s
+	}
+	return cut(s, w, tail)
+}
+
+// cut is Cut for a text that is too wide.
+func cut(s string, w int, tail string) string {
+	if plainASCII(s) {
+		return cutASCII(s, w, tail)
 	}
 	if Width(tail) > w {
 		tail = ""
@@ -105,14 +127,42 @@ func cutASCII(s string, w int, tail string) string {
 // Fit returns s at exactly w columns: cut with tail when longer, filled with spaces on the right
 // when shorter.
 func Fit(s string, w int, tail string) string {
-	s = Cut(s, w, tail)
-	return s + Spaces(w-Width(s))
+	s, have := fitting(s, w, tail)
+	if have >= w {
+		return s
+	}
+	return s + Spaces(w-have)
+}
+
+// fitting returns s at no more than w columns, and how many those are.
+func fitting(s string, w int, tail string) (string, int) {
+	if w <= 0 {
+		return "", 0
+	}
+	have := Width(s)
+	if have > w {
+		s = cut(s, w, tail)
+		have = Width(s)
+	}
+	return s, have
 }
 
 // FitRight is Fit with the fill on the left, for numbers.
 func FitRight(s string, w int, tail string) string {
-	s = Cut(s, w, tail)
-	return Spaces(w-Width(s)) + s
+	s, have := fitting(s, w, tail)
+	if have >= w {
+		return s
+	}
+	return Spaces(w-have) + s
+}
+
+// AppendFit appends s at exactly w columns to b: as Fit does, or as FitRight does when right is set.
+func AppendFit(b []byte, s string, w int, right bool, tail string) []byte {
+	s, have := fitting(s, w, tail)
+	if right {
+		return append(append(b, Spaces(w-have)...), s...)
+	}
+	return append(append(b, s...), Spaces(w-have)...)
 }
 
 // Skip returns s without its first n columns. A wide character that is cut in

@@ -40,6 +40,10 @@ type Data interface {
 	Cells(i int, out []Cell) // fills one cell per column
 }
 
+// Snapped is Data that says of which snapshot it is: as long as that is the same value, the same
+// rows are there.
+type Snapped interface{ Snapshot() any }
+
 // State says what an empty table means.
 type State uint8
 
@@ -71,6 +75,8 @@ type Table struct {
 	top      int
 	skip     int // scrollable columns that are scrolled out on the left
 	marks    map[string]struct{}
+	shot     any // what Data.Snapshot said last
+	behind   int // marks on rows that are not in the data; -1 when they must be counted
 	sortKey  string
 	desc     bool
 	hidden   map[string]bool // columns that the operator does not want
@@ -126,6 +132,11 @@ func (t *Table) SetData(d Data) {
 		d = none{}
 	}
 	t.data = d
+	if s, ok := d.(Snapped); !ok || s.Snapshot() != t.shot {
+		if t.behind = -1; ok {
+			t.shot = s.Snapshot()
+		}
+	}
 	n := d.Len()
 	if n == 0 {
 		t.cursor, t.cursorID, t.top = 0, "", 0
@@ -319,6 +330,7 @@ func (t *Table) Wide() bool { return t.wide }
 
 // Mark marks rows by identity.
 func (t *Table) Mark(ids ...string) {
+	t.behind = -1
 	for _, id := range ids {
 		t.marks[id] = struct{}{}
 	}
@@ -335,6 +347,7 @@ func (t *Table) MarkedIDs() []string { return slices.Sorted(maps.Keys(t.marks)) 
 
 // ToggleMark marks the row under the cursor, or takes its mark away.
 func (t *Table) ToggleMark() {
+	t.behind = -1
 	if _, id, ok := t.Selected(); ok {
 		if _, marked := t.marks[id]; marked {
 			delete(t.marks, id)
@@ -345,16 +358,25 @@ func (t *Table) ToggleMark() {
 }
 
 // ClearMarks takes all marks away.
-func (t *Table) ClearMarks() { clear(t.marks) }
+func (t *Table) ClearMarks() {
+	t.behind = -1
+	clear(t.marks)
+}
+
+// MarkCount returns the number of marks.
+func (t *Table) MarkCount() int { return len(t.marks) }
 
 // Marks returns the number of marks, and how many of them are on rows that are not shown now.
 func (t *Table) Marks() (all, hidden int) {
-	for id := range t.marks {
-		if t.data.Find(id) < 0 {
-			hidden++
+	if t.behind < 0 {
+		t.behind = 0
+		for id := range t.marks {
+			if t.data.Find(id) < 0 {
+				t.behind++
+			}
 		}
 	}
-	return len(t.marks), hidden
+	return len(t.marks), t.behind
 }
 
 // PageLen returns the number of rows that are visible at once, at least 1.

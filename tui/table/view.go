@@ -209,7 +209,7 @@ func (t *Table) headings(b []byte) []byte {
 			title += arrow
 		}
 		b = append(b, t.theme.Open(paint.Head)...)
-		b = append(b, fit(title, p.width, c.Right, t.theme.Glyphs.Ellipsis)...)
+		b = safetext.AppendFit(b, title, p.width, c.Right, t.theme.Glyphs.Ellipsis)
 		b = append(b, t.close(paint.Head)...)
 		col += p.width
 	}
@@ -252,15 +252,14 @@ func (t *Table) row(b []byte, row int) []byte {
 			b, col = pad(b, col, gap)
 		}
 		cell := t.cells[p.index]
-		text := fit(safetext.Cell(cell.Text), p.width, t.cols[p.index].Right,
-			t.theme.Glyphs.Ellipsis)
+		text, right := safetext.Cell(cell.Text), t.cols[p.index].Right
 		col += p.width
 		if current || cell.Role == paint.Plain || t.theme.Open(cell.Role) == "" {
-			b = append(b, text...)
+			b = safetext.AppendFit(b, text, p.width, right, t.theme.Glyphs.Ellipsis)
 			continue
 		}
 		b = append(b, t.theme.Open(cell.Role)...)
-		b = append(b, text...)
+		b = safetext.AppendFit(b, text, p.width, right, t.theme.Glyphs.Ellipsis)
 		b = append(b, paint.Reset...)
 		b = append(b, t.theme.Open(base)...)
 	}
@@ -298,13 +297,6 @@ func (t *Table) Snapshot() string {
 		lines[i] = strings.TrimRight(line, " ")
 	}
 	return strings.Join(lines, "\n")
-}
-
-func fit(s string, w int, right bool, tail string) string {
-	if right {
-		return safetext.FitRight(s, w, tail)
-	}
-	return safetext.Fit(s, w, tail)
 }
 
 func pick(yes bool, a, b string) string {
