@@ -26,15 +26,7 @@ import (
 // both as done and as not done. FAULT_SEED repeats a history's choices.
 func TestFaultLinearizable(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	if text, set := os.LookupEnv("FAULT_SEED"); set {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d: run again with FAULT_SEED=%d", seed, seed)
+	seed := faultSeed(t)
 	f := newFaulty(t)
 	h := &history{f: f, seed: seed, start: time.Now()}
 	h.run(t)
@@ -52,6 +44,22 @@ func TestFaultLinearizable(t *testing.T) {
 		t.Errorf("the history never saw %s: it proves less than it claims", outcome)
 	}
 	f.CheckInvariants(t)
+}
+
+// faultSeed is a history's seed: FAULT_SEED, or a new one. A failing test says how to repeat it.
+func faultSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed := rand.Uint64()
+	if text, set := os.LookupEnv("FAULT_SEED"); set {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed = n
+	}
+	t.Logf("seed %d: run again with FAULT_SEED=%d go test ./grant -run '^%s$'", seed, seed,
+		t.Name())
+	return seed
 }
 
 // TestFaultModelRefuses feeds the model histories that must not pass: a checker that accepts
