@@ -40,9 +40,12 @@ func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {
 			fmt.Fprintf(out, "round %d, seed %d\n", round, *seed+round)
 			more := append(servers, fmt.Sprintf("REWARDCTL_SIM_SEED=%d", *seed+round),
 				"REWARDCTL_SOAK=1", "REWARDCTL_SIM_SCHEDULES=1000000", "REWARDCTL_SIM_LIKENESS=500",
-				"REWARDCTL_VIRTUAL_SCHEDULES=1000", fmt.Sprintf("FAULT_SEED=%d", *seed+round))
+				"REWARDCTL_VIRTUAL_SCHEDULES=1000",
+				fmt.Sprintf("REWARDCTL_VIRTUAL_SEED=%d", 1000*(*seed+round)),
+				fmt.Sprintf("FAULT_SEED=%d", *seed+round))
 			if err := runTests(ctx, out, c, more, "-run", soakTests, "-count=1"); err != nil {
-				return fmt.Errorf("round %d, seed %d: %w", round, *seed+round, err)
+				return fmt.Errorf("round %d, seed %d; again: go run ./.ci soak -for 1s -seed %d\n%w",
+					round, *seed+round, *seed+round, err)
 			}
 			if err := fuzz(ctx, out, targets[int(round)%len(targets)]); err != nil {
 				return err

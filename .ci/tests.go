@@ -68,10 +68,25 @@ func runTests(
 	err = errors.Join(
 		s.run(ctx, servers, slices.Concat([]string{"-race"}, more, raced)),
 		s.run(ctx, servers, slices.Concat(more, unraced())),
+		s.virtual(ctx, servers, more),
 	)
 	s.slowest(out)
 	s.board.print(out)
 	return err
+}
+
+// virtualSchedules is how many schedules in virtual time are played besides those under the race
+// detector, which takes four times as long for each. One thread does it best.
+const virtualSchedules = 1000
+
+// virtual plays more schedules in virtual time, with seeds that the others do not have.
+func (s *score) virtual(ctx context.Context, servers, more []string) error {
+	if slices.Contains(more, "-run") {
+		return nil // a choice of tests, with numbers of its own
+	}
+	return s.run(ctx, append(slices.Clone(servers), "GOMAXPROCS=1", "REWARDCTL_VIRTUAL_SEED=10000",
+		fmt.Sprintf("REWARDCTL_VIRTUAL_SCHEDULES=%d", virtualSchedules)),
+		[]string{"-run", "^TestVirtualTime$", "rewardctl/grant/lease"})
 }
 
 // run runs the tests that the arguments name and takes their events.
