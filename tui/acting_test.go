@@ -179,7 +179,7 @@ func TestExportIsExactlyWhatIsShown(t *testing.T) {
 type commands struct{}
 
 func (commands) Complete(_ context.Context, words []string) []tui.Completion {
-	if strings.Join(words, " ") == "token list " {
+	if strings.Join(words, " ") == "lease scan " {
 		return []tui.Completion{{Text: "reward:player-42", Help: "held"}}
 	}
 	return nil
@@ -190,7 +190,7 @@ func (commands) Describe(words []string) (usage, purpose string) {
 }
 
 func (commands) Read(_ context.Context, words []string) (string, error) {
-	if words[0] != "token" {
+	if words[0] != "lease" {
 		return "", context.Canceled
 	}
 	return "TOKEN 7\x1b[2J\nof " + words[len(words)-1], nil
@@ -201,8 +201,8 @@ func TestPromptCompletesFromLiveDataAndReads(t *testing.T) {
 	c := sample(t, 120, 32, func(o *tui.Options) { o.Commands = commands{} })
 	c.See("7 total")
 	c.Press(":")
-	c.Type("token list ")
-	c.See("tab: token list reward:player-42")
+	c.Type("lease scan ")
+	c.See("tab: lease scan reward:player-42")
 	c.Press("tab", "enter")
 	c.See("TOKEN 7␛[2J")
 	c.See("of reward:player-42")

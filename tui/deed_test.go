@@ -258,7 +258,7 @@ func TestCursorThroughEmptyAndBack(t *testing.T) {
 			continue
 		}
 		c.See("lease release")
-		c.Press("esc", "enter")
+		c.Press("esc", "H")
 		c.See("History, newest first")
 		c.Press("esc")
 		c.NotSee("History, newest first")

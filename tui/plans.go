@@ -50,7 +50,7 @@ func (d *desk) planTiles(ctx context.Context) ([]tile, error) {
 		return nil, nil
 	}
 	waiting, err := d.opts.Plans.Plans(ctx, repair.PlanFilter{
-		States: []repair.PlanState{repair.PlanWaiting, repair.PlanStopped},
+		States: []repair.PlanState{repair.PlanWaiting, repair.PlanStopped}, Unreviewed: true,
 	})
 	if err != nil {
 		return nil, err
@@ -63,15 +63,27 @@ func (d *desk) planTiles(ctx context.Context) ([]tile, error) {
 		key: "stopped", label: text.N("plans with rows left"), to: ScreenPlans,
 		args: Args{"filter": "state:stopped"},
 	}
+	glass := tile{
+		key: "glass", label: text.N("plans that ran under broken glass, not reviewed"),
+		to: ScreenPlans, args: Args{"filter": "state:reviewed"}, bad: true,
+	}
 	for i := range waiting {
-		if waiting[i].State == repair.PlanWaiting {
+		p := &waiting[i]
+		switch p.State {
+		case repair.PlanWaiting:
 			approve.count++
-		} else {
+		case repair.PlanStopped:
 			stopped.count++
+		}
+		if p.BrokenGlass() != nil {
+			glass.count++
 		}
 	}
 	approve.bad, stopped.bad = approve.count > 0, stopped.count > 0
-	return []tile{approve, stopped}, nil
+	if glass.count == 0 { // an emergency is no part of most days
+		return []tile{approve, stopped}, nil
+	}
+	return []tile{glass, approve, stopped}, nil
 }
 
 func planColumns(d *desk) []column[repair.Plan] {
@@ -136,6 +148,9 @@ func planWord(d *desk, p *repair.Plan) (string, paint.Role) {
 // planLook is a state's glyph, its word and its role.
 func planLook(d *desk, p *repair.Plan) (glyph, words string, role paint.Role) {
 	g := d.theme.Glyphs
+	if p.BrokenGlass() != nil {
+		return g.Warning, d.tr("not reviewed"), paint.Bad
+	}
 	switch p.State {
 	case repair.PlanReady:
 		return g.Dot, d.tr("ready"), paint.Good

@@ -156,7 +156,7 @@ func FitRight(s string, w int, tail string) string {
 	return Spaces(w-have) + s
 }
 
-// AppendFit appends s at exactly w columns to b: as Fit does, or as FitRight does when right is set.
+// AppendFit appends s at exactly w columns to b, as Fit does, or as FitRight when right is set.
 func AppendFit(b []byte, s string, w int, right bool, tail string) []byte {
 	s, have := fitting(s, w, tail)
 	if right {

@@ -19,7 +19,8 @@ func (w *World) Plans(ctx context.Context, filter repair.PlanFilter) ([]repair.P
 	defer w.mu.Unlock()
 	var out []repair.Plan
 	for _, p := range w.plans {
-		wanted := len(filter.States) == 0
+		wanted := len(filter.States) == 0 && !filter.Unreviewed ||
+			filter.Unreviewed && p.BrokenGlass() != nil
 		for _, s := range filter.States {
 			wanted = wanted || s == p.State
 		}
