@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,6 +35,11 @@ func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {
 	if err != nil {
 		return err
 	}
+	for what, t := range required() {
+		if !slices.Contains(targets, target{"rewardctl/" + t.pkg, t.name}) {
+			return fmt.Errorf("nothing fuzzes %s: there is no %s in %s", what, t.name, t.pkg)
+		}
+	}
 	return withServers(ctx, func(servers []string) error {
 		end := time.Now().Add(*length)
 		for round := uint64(0); time.Now().Before(end) && ctx.Err() == nil; round++ {
@@ -47,8 +53,10 @@ func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {
 				return fmt.Errorf("round %d, seed %d; again: go run ./.ci soak -for 1s -seed %d\n%w",
 					round, *seed+round, *seed+round, err)
 			}
-			if err := fuzz(ctx, out, targets[int(round)%len(targets)]); err != nil {
-				return err
+			for _, t := range targets {
+				if err := fuzz(ctx, out, t); err != nil {
+					return err
+				}
 			}
 		}
 		return ctx.Err()
@@ -59,7 +67,21 @@ func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {
 type target struct{ pkg, name string }
 
 // fuzzTime is how long one target runs in one round.
-const fuzzTime = time.Minute
+const fuzzTime = 10 * time.Second
+
+// required are the targets that there must be: what comes from outside, and what decides.
+func required() map[string]target {
+	return map[string]target{
+		"RESP frames":                   {"grant/granttest", "FuzzRedisReplies"},
+		"lock values":                   {"grant/lease", "FuzzParseValue"},
+		"CSV":                           {"repair/batchfile", "FuzzRead"},
+		"configuration":                 {"config", "FuzzLoad"},
+		"what reaches the terminal":     {"tui/safetext", "FuzzCell"},
+		"the verdict on an error":       {"grant", "FuzzJudge"},
+		"identifiers":                   {"config", "FuzzIdentifiers"},
+		"the canonical form of the log": {"inspect", "FuzzCanonicalForm"},
+	}
+}
 
 // fuzzTargets lists the fuzz targets of all packages.
 func fuzzTargets(ctx context.Context) ([]target, error) {

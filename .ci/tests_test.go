@@ -108,3 +108,25 @@ func TestTidyReadsTheFilesOfGit(t *testing.T) {
 		t.Errorf("a new file is not seen: %v", err)
 	}
 }
+
+// TestFuzzTargetsAreThere finds the targets that the soak requires in the sources.
+func TestFuzzTargetsAreThere(t *testing.T) {
+	t.Parallel()
+	for what, want := range required() {
+		files, err := filepath.Glob(filepath.Join("..", want.pkg, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || strings.Contains(string(text), "func "+want.name+"(")
+		}
+		if !found {
+			t.Errorf("nothing fuzzes %s: %s has no %s", what, want.pkg, want.name)
+		}
+	}
+}

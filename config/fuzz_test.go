@@ -62,3 +62,47 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// FuzzIdentifiers names the schema and a table by any text: only what PostgreSQL takes for that
+// very name, quoted or not, is accepted, and it is not bent into another one.
+func FuzzIdentifiers(f *testing.F) {
+	for _, seed := range []string{
+		"game", "_a1", "Game", "a b", "a\"b", "a.b", "a;drop table x", "a--", "a\x00", "ａ", "1a", "",
+		strings.Repeat("a", 63), strings.Repeat("a", 64), "a\n", " a", "a'", "a/*", "pg_catalog",
+	} {
+		f.Add(seed)
+	}
+	file := filepath.Join(f.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte("contexts: {a: {}}\n"), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	load := func(variables ...string) (config.Context, error) {
+		c, err := config.Load(config.Source{File: file, Environ: variables})
+		if err != nil {
+			return config.Context{}, err
+		}
+		return c.Active(), nil
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if c, err := load("REWARDCTL_POSTGRES_SCHEMA=" + name); err == nil && name != "" {
+			if c.Postgres.Schema != name || !plain(name) {
+				t.Fatalf("%q became the schema %q", name, c.Postgres.Schema)
+			}
+		}
+		c, err := load("REWARDCTL_PLAYERS_TABLE="+name, "REWARDCTL_PLAYERS_ID="+name)
+		if err != nil || name == "" {
+			return
+		}
+		if c.Players.Table != name || c.Players.ID != name || !plain(name) {
+			t.Fatalf("%q became the table %q and the column %q", name, c.Players.Table,
+				c.Players.ID)
+		}
+	})
+}
+
+// plain is a name that means the same with quotes and without, and is not cut off.
+func plain(name string) bool {
+	return len(name) <= 63 && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) && (name[0] < '0' || name[0] > '9')
+}
