@@ -15,8 +15,10 @@ import (
 // FuzzHashedAlike writes rows as anybody may, and has both sides hash them: the database when it
 // takes the row, this program when it checks it.
 func FuzzHashedAlike(f *testing.F) {
-	f.Add("mara", "desk", "why", "T-1", []byte(`{"b": 1.0, "aa": 2e3, "é": ["\u202e", null]}`), int64(3))
-	f.Add("", "5:abcde", "-", "", []byte(`{"amount": 76561198308210211, "f": 1.50, "f": -0}`), int64(0))
+	f.Add("mara", "desk", "why", "T-1", []byte(`{"b": 1.0, "aa": 2e3, "é": ["\u202e", null]}`),
+		int64(3))
+	f.Add("", "5:abcde", "-", "", []byte(`{"amount": 76561198308210211, "f": 1.50, "f": -0}`),
+		int64(0))
 	f.Add("\r\n", "日本", "\U0001f600", "a\tb", []byte(`[1e-7, 1E400, 12345678901234567890.0]`),
 		int64(-1))
 	b := setup(f)

@@ -11,6 +11,9 @@ const (
 	EntryClaim   EntryType = "claim"   // a reward that is due and has no posting
 	EntryRefusal EntryType = "refusal" // a grant that PostgreSQL refused
 	EntryAction  EntryType = "action"  // an operator's deed that names the player
+	// EntryDelivery is an attempt to deliver a posting. It is among the entries only when it is
+	// asked for by its type: attempts come with their postings as well.
+	EntryDelivery EntryType = "delivery"
 )
 
 // PlayerQuery selects a part of a player's timeline. Zero fields select everything.
@@ -22,8 +25,8 @@ type PlayerQuery struct {
 	Event    string // one reward_event_id
 	Campaign string // events that begin with this campaign and ':'
 	// Outcome selects entries with this outcome: "applied" (postings), "stale_token",
-	// "token_collision", "mismatch" (refusals), "pending", "processing" (claims), or the
-	// outcome word of an operator action.
+	// "token_collision", "mismatch" (refusals), "pending", "processing" (claims), the verdict of
+	// an attempt to deliver such as "unknown", or the outcome word of an operator action.
 	Outcome string
 	Limit   int // entries per page; 0 means 100, at most 10,000
 	// Cursor continues where a page ended: PlayerPage.Next or PlayerPage.Prev; empty means the
@@ -34,7 +37,7 @@ type PlayerQuery struct {
 // PlayerEntry is one line of a player's timeline. Which fields are set depends on Type.
 type PlayerEntry struct {
 	Type     EntryType
-	ID       int64 // of the ledger row, claim, refusal or operator action
+	ID       int64 // of the ledger row (deliveries too), claim, refusal or operator action
 	At       time.Time
 	EventID  string
 	Kind     string
@@ -43,7 +46,7 @@ type PlayerEntry struct {
 	Resource string // refusals and actions
 	Token    int64
 	Owner    string // of the lease
-	Actor    string // who granted, asked or acted
+	Actor    string // who granted, asked or acted; of a delivery the relay
 	Reason   string
 	Reverses int64 // the posting that this one compensates; 0 otherwise
 

@@ -44,7 +44,7 @@ func parseCursor(cursor string) (*timelinePlace, error) {
 		return nil, errCursor
 	}
 	var p timelinePlace
-	if err := json.Unmarshal(text, &p); err != nil || p.Rank < 1 || p.Rank > 4 || p.At.IsZero() {
+	if err := json.Unmarshal(text, &p); err != nil || p.Rank < 1 || p.Rank > 5 || p.At.IsZero() {
 		return nil, errCursor
 	}
 	return &p, nil

@@ -43,8 +43,13 @@ func (r timelineRow) entry() PlayerEntry {
 		HaveKind: value(r.HaveKind), HaveAmount: value(r.HaveAmount), Command: r.Command,
 		Detail: r.sentence(),
 	}
-	if r.Type == EntryPosting {
+	switch r.Type {
+	case EntryPosting:
 		e.Delivery = r.delivery()
+	case EntryDelivery:
+		// The row's own id only orders it among others of the same moment.
+		e.ID, e.FenceToken = value(r.AcceptedToken), 0
+	case EntryClaim, EntryRefusal, EntryAction:
 	}
 	return e
 }
@@ -57,6 +62,8 @@ func (r timelineRow) sentence() string {
 		return r.claimSentence()
 	case EntryRefusal:
 		return r.refusalSentence()
+	case EntryDelivery:
+		return r.Detail
 	case EntryAction:
 		return fmt.Sprintf("%s by %s: %s", r.Detail, r.Actor, r.Outcome)
 	}

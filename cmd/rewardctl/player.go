@@ -40,6 +40,7 @@ func (a *app) playerHistoryCommand() *cobra.Command {
 			" hold the\nattempts in the posting.",
 		Example: "  rewardctl player history p-1001\n" +
 			"  rewardctl player history p-1001 --type refusal\n" +
+			"  rewardctl player history p-1001 --type delivery --outcome unknown\n" +
 			"  rewardctl player history p-1001 --from 2026-11-01 --all -o csv > p-1001.csv",
 		Args: arguments("PLAYER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,7 +69,7 @@ func (f *historyFlags) filters(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&f.from, "from", "", "from this time, such as 2026-11-01 (UTC)")
 	flags.StringVar(&f.to, "to", "", "up to but not including this time")
-	flags.StringVar(&f.types, "type", "", "posting, claim, refusal, action; separated by commas")
+	flags.StringVar(&f.types, "type", "", "posting, claim, refusal, action, delivery; with commas")
 	flags.StringVar(&f.kind, "kind", "", "only this kind, such as gems")
 	flags.StringVar(&f.event, "event", "", "only this reward event id")
 	flags.StringVar(&f.campaign, "campaign", "", "only events of this campaign")
@@ -101,11 +102,12 @@ func (f historyFlags) query(player string) (inspect.PlayerQuery, error) {
 	}
 	known := []inspect.EntryType{
 		inspect.EntryPosting, inspect.EntryClaim, inspect.EntryRefusal, inspect.EntryAction,
+		inspect.EntryDelivery,
 	}
 	for word := range strings.SplitSeq(f.types, ",") {
 		entry := inspect.EntryType(strings.TrimSpace(word))
 		if !contains(known, entry) {
-			return q, usage("type", "choose from: posting, claim, refusal, action",
+			return q, usage("type", "choose from: posting, claim, refusal, action, delivery",
 				"--type %q is not a type of entry", word)
 		}
 		q.Types = append(q.Types, entry)
@@ -180,7 +182,7 @@ func (a *app) playerHistory(
 		}
 	}
 	if !streamed {
-		err = a.printHistory(whole)
+		err = a.printHistory(whole, contains(q.Types, inspect.EntryDelivery))
 	}
 	if err == nil && shape != formatJSON { // the document holds its cursors
 		a.sayPages(whole)
@@ -233,14 +235,21 @@ func historyRow(e inspect.PlayerEntry) []cell {
 			delivery = e.Delivery.State
 		}
 	}
+	outcome := toned(e.Outcome, outcomeTone(e.Outcome))
+	if e.Type == inspect.EntryDelivery {
+		ledger = number(e.ID)
+		outcome = toned(strings.ReplaceAll(e.Outcome, "_", " "), attemptTone(e.Outcome))
+	}
 	return []cell{
-		instant(e.At), text(string(e.Type)), toned(e.Outcome, outcomeTone(e.Outcome)),
+		instant(e.At), text(string(e.Type)), outcome,
 		text(e.EventID), text(e.Kind), numberOrBlank(e.Amount), balance, numberOrBlank(e.Token),
 		text(e.Actor), text(e.Reason), text(delivery), ledger, text(e.Detail),
 	}
 }
 
-func (a *app) printHistory(page inspect.PlayerPage) error {
+// printHistory prints a history. Attempts to deliver a posting stand above it, unless they are
+// entries of their own.
+func (a *app) printHistory(page inspect.PlayerPage, apart bool) error {
 	l := historyListing(page)
 	l.document = newPlayerPageJSON(page)
 	if a.output != string(formatTable) {
@@ -261,7 +270,10 @@ func (a *app) printHistory(page inspect.PlayerPage) error {
 	}
 	l.rows = nil
 	for _, e := range page.Entries {
-		l.rows = append(append(l.rows, attemptRows(e)...), historyRow(e))
+		if !apart {
+			l.rows = append(l.rows, attemptRows(e)...)
+		}
+		l.rows = append(l.rows, historyRow(e))
 	}
 	return a.print(l)
 }

@@ -6,7 +6,9 @@
 -- result:  at most @limit entries, oldest first
 -- notes:   each part walks an index in the order of time, so that a page costs the same however
 --          long the history is. Applied claims have none: those without a posting, which an audit
---          finds too, are looked for when the player has at most 10,000 claims.
+--          finds too, are looked for when the player has at most 10,000 claims. Attempts to
+--          deliver have no such index either: whoever asks for them by their type reads all of
+--          the player's; without that they come with their postings.
 -- locks:   none
 with posting as (
     select 4 as rank, 'posting' as type, l.id, l.created_at as at, l.reward_event_id, l.kind,
@@ -116,6 +118,30 @@ with posting as (
       and a.created_at < coalesce(@to::timestamptz, 'infinity')
     order by a.created_at asc, a.id asc
     limit @limit::bigint
+), attempt as (
+    select 5 as rank, 'delivery' as type, hashtextextended(a.claim_id::text, a.ledger_id) as id,
+        a.started_at as at, l.reward_event_id, l.kind, 0::bigint as amount, a.verdict as outcome,
+        '' as resource, 0::bigint as token, '' as owner, a.relay as actor, '' as reason,
+        null::bigint as reverses, a.ledger_id as accepted_token, null::text as accepted_owner,
+        null::text as have_kind, null::bigint as have_amount,
+        format('attempt %s to deliver posting %s', a.attempt, a.ledger_id)
+            || case when a.sink <> '' then ', by ' || a.sink else '' end
+            || case when a.kept or a.verdict = 'lost' then '' else ', after its claim was over' end
+            || coalesce(': ' || nullif(a.detail, ''), '') as detail, '' as command
+    from reward_outbox_attempt a
+    join reward_ledger l on l.id = a.ledger_id
+    where l.player_id = @player::text and 'delivery' = any(@types::text[])
+      and (@outcome::text in ('', a.verdict))
+      and (@kind::text = '' or l.kind = @kind::text)
+      and (@event::text = '' or l.reward_event_id = @event::text)
+      and (@campaign::text = '' or starts_with(l.reward_event_id, @campaign::text))
+      and (@at::timestamptz is null
+          or (a.started_at, 5, hashtextextended(a.claim_id::text, a.ledger_id))
+              > (@at::timestamptz, @rank::integer, @id::bigint))
+      and a.started_at >= coalesce(@from::timestamptz, '-infinity')
+      and a.started_at < coalesce(@to::timestamptz, 'infinity')
+    order by a.started_at asc, hashtextextended(a.claim_id::text, a.ledger_id) asc
+    limit @limit::bigint
 ), page as (
     select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
         actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
@@ -136,6 +162,10 @@ with posting as (
     select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
         actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
         detail, command from deed
+    union all
+    select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
+        actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
+        detail, command from attempt
     order by at asc, rank asc, id asc
     limit @limit::bigint
 )
