@@ -91,6 +91,28 @@ func TestPlanThatChangedIsNotApproved(t *testing.T) {
 	}
 }
 
+// What ran under broken glass is first in the list and on the home screen, and is signed for there.
+func TestBrokenGlassIsReviewed(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 32, nil)
+	c.World.Break(12)
+	c.Press("0")
+	c.See("1  plans under broken glass to review")
+	c.Press("5")
+	c.See("not reviewed")
+	c.Press("V")
+	c.See("rewardctl grant approve 12")
+	c.Type("it was right")
+	c.Press("tab")
+	c.Type("12-approve")
+	c.See("ready:")
+	c.Press("enter", "enter")
+	c.See("plan 12 is now done")
+	if got := c.World.Decided(); len(got) != 1 || got[0].Reason != "it was right" {
+		t.Errorf("decided %+v", got)
+	}
+}
+
 func TestOwnPlanIsNotApproved(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 32, func(o *tui.Options) { o.User = "jo" })

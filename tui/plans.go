@@ -64,8 +64,8 @@ func (d *desk) planTiles(ctx context.Context) ([]tile, error) {
 		args: Args{"filter": "state:stopped"},
 	}
 	glass := tile{
-		key: "glass", label: text.N("plans that ran under broken glass, not reviewed"),
-		to: ScreenPlans, args: Args{"filter": "state:reviewed"}, bad: true,
+		key: "glass", label: text.N("plans under broken glass to review"),
+		to: ScreenPlans, bad: true,
 	}
 	for i := range waiting {
 		p := &waiting[i]
@@ -133,12 +133,18 @@ func planShare(p *repair.Plan) float64 {
 
 // planRank puts what needs somebody first.
 func planRank(p *repair.Plan) int {
+	if unreviewed(p) {
+		return -1
+	}
 	return slices.Index([]repair.PlanState{
 		repair.PlanWaiting, repair.PlanStopped, repair.PlanRunning, repair.PlanPaused,
 		repair.PlanApproved, repair.PlanReady, repair.PlanRejected, repair.PlanCancelled,
 		repair.PlanDone,
 	}, p.State)
 }
+
+// unreviewed reports whether nothing happens to a plan any more but the review of its broken glass.
+func unreviewed(p *repair.Plan) bool { return p.State.Final() && p.BrokenGlass() != nil }
 
 func planWord(d *desk, p *repair.Plan) (string, paint.Role) {
 	glyph, words, role := planLook(d, p)
@@ -148,7 +154,7 @@ func planWord(d *desk, p *repair.Plan) (string, paint.Role) {
 // planLook is a state's glyph, its word and its role.
 func planLook(d *desk, p *repair.Plan) (glyph, words string, role paint.Role) {
 	g := d.theme.Glyphs
-	if p.BrokenGlass() != nil {
+	if unreviewed(p) {
 		return g.Warning, d.tr("not reviewed"), paint.Bad
 	}
 	switch p.State {

@@ -94,11 +94,15 @@ func (w *World) Decide(ctx context.Context, word string, q repair.DecideRequest)
 			}
 		}
 		p.Version++
+		w.decided = append(w.decided, q)
+		if p.State.Final() && p.BrokenGlass() != nil {
+			p.BrokenGlass().AwaitsReview = false
+			return *p, nil
+		}
 		p.State = map[string]repair.PlanState{
 			"approve": repair.PlanApproved, "reject": repair.PlanRejected, "pause": repair.PlanPaused,
 			"cancel": repair.PlanCancelled,
 		}[word]
-		w.decided = append(w.decided, q)
 		return *p, nil
 	}
 	return repair.Plan{}, fmt.Errorf("there is no plan %d", q.Plan.ID)
@@ -188,4 +192,19 @@ func (w *World) fillPlans() {
 	done := w.plan(9, repair.PlanDone, 800)
 	done.Decided = 800
 	w.plans = []repair.Plan{waiting, stopped, w.plan(10, repair.PlanReady, 42), done}
+}
+
+// Break has a plan be done under broken glass, which nobody else has looked at.
+func (w *World) Break(id int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.plans {
+		if p := &w.plans[i]; p.ID == id {
+			at := p.ReadAt.Add(-3 * time.Hour)
+			p.State, p.Decisions = repair.PlanDone, []repair.Decision{{
+				ID: 7, Approve: true, BreakGlass: true, AwaitsReview: true, Operator: "sam",
+				DBUser: "sam", Reason: "nobody is awake", At: at, Used: at,
+			}}
+		}
+	}
 }
