@@ -92,6 +92,12 @@ func TestOperatorsPostOnlyWithARowOfTheLog(t *testing.T) {
 	mine, his, ended := row(conn, "intent", "null"), row(other, "intent", "null"),
 		row(conn, "intent", "null")
 	result := row(conn, "result", fmt.Sprint(ended))
+	var release int64
+	err := conn.QueryRow(t.Context(), strings.Replace(fmt.Sprintf(logRow, "intent", "null"),
+		"'grant apply'", "'lease release'", 1)).Scan(&release)
+	if err != nil {
+		t.Fatal(err)
+	}
 	worker := strings.Replace(call(1, ""), "reward_grant_logged", "reward_grant", 1)
 	worker = worker[:strings.LastIndex(worker, ", array[")] + ")"
 	deed := strings.ReplaceAll(deedOf, "DEED", "d1")
@@ -112,6 +118,7 @@ func TestOperatorsPostOnlyWithARowOfTheLog(t *testing.T) {
 		"an ended intent":     call(1, intent(ended)),
 		"a result":            call(1, intent(result)),
 		"no such intent":      call(1, intent(4711)),
+		"another deed's":      call(1, intent(release)),
 		"an empty object":     call(1, "{}"),
 		"his and mine":        call(1, intent(mine), intent(his)),
 		"a reversal without": "select outcome from reward_reverse('{}', '{}', '{}', '{}', '{}', '{}', " +
@@ -126,7 +133,7 @@ func TestOperatorsPostOnlyWithARowOfTheLog(t *testing.T) {
 	if err := w.Pool.QueryRow(t.Context(), count).Scan(&postings, &rows); err != nil {
 		t.Fatal(err)
 	}
-	if postings != 0 || rows != 4 {
+	if postings != 0 || rows != 5 {
 		t.Fatalf("%d postings, %d rows of the log", postings, rows)
 	}
 	for _, sql := range []string{ // by token
@@ -140,7 +147,7 @@ func TestOperatorsPostOnlyWithARowOfTheLog(t *testing.T) {
 	if err := w.Pool.QueryRow(t.Context(), count).Scan(&postings, &rows); err != nil {
 		t.Fatal(err)
 	}
-	if postings != 5 || rows != 6 {
+	if postings != 5 || rows != 7 {
 		t.Errorf("%d postings, %d rows of the log", postings, rows)
 	}
 }

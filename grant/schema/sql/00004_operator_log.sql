@@ -180,7 +180,7 @@ begin
         else not exists (
             select from operator_action a
             where a.id = (d.deed::jsonb ->> 'intent')::bigint and a.phase = 'intent'
-              and a.db_user = session_user
+              and a.action = 'grant apply' and a.db_user = session_user
               and not exists (select from operator_action r where r.intent = a.id))
         end
     limit 1;
