@@ -125,7 +125,7 @@ func answerMutants() []mutant {
 				"grant/verdict.go", "\t\treturn noEffect\n\t}\n\treturn doubt\n",
 				"\t\treturn noEffect\n\t}\n\tif MUTANT {\n\t\treturn noEffect\n\t}\n" +
 					"\treturn doubt\n",
-			}}, "./grant", "TestFaultB30|TestFaultReplyLost", false,
+			}}, "./grant", "TestFaultB30CommitReplyLost", false,
 		},
 		{
 			"no row means not granted", []edit{{
@@ -142,7 +142,7 @@ func answerMutants() []mutant {
 				"\tpause := resolvePause\n\tif g, ok := t.(*granting); ok && MUTANT {\n" +
 					"\t\towners := g.args[4].([]string)\n\t\tfor i, o := range owners {\n" +
 					"\t\t\towners[i] = o + \"-again\"\n\t\t}\n\t}\n",
-			}}, "./grant", "TestFaultB30|TestFaultReplyLost", false,
+			}}, "./grant", "TestFaultB30CommitReplyLost", false,
 		},
 		{
 			// The posting is looked up as the transaction saw it before it waited for locks.

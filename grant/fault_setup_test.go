@@ -32,6 +32,7 @@ type faulty struct {
 	client     *redis.Client // through the proxy
 	store      *lease.Store  // through the proxy
 	codes      *codeCounter
+	mode       pgx.QueryExecMode // of pools that are opened from now on
 }
 
 // faultTTL is the time to live of leases in these tests. A client that waits for a lost answer of
@@ -77,6 +78,9 @@ func (f *faulty) newPool(t *testing.T, addr string, size int32) *pgxpool.Pool {
 	config.ConnConfig.Host, config.ConnConfig.Port = hostPort(t, addr)
 	config.ConnConfig.Fallbacks = nil
 	config.ConnConfig.Tracer = f.codes
+	if f.mode != 0 {
+		config.ConnConfig.DefaultQueryExecMode = f.mode
+	}
 	config.MaxConns = size
 	config.PingTimeout = 2 * time.Second
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)

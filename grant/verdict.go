@@ -47,6 +47,11 @@ func judge(err error) verdict {
 		return noEffect
 	case errors.As(err, &pg):
 		return judgeCode(pg)
+	case errors.Is(err, pgconn.ErrConnClosed):
+		// The driver calls it safe to retry. But where it reads an answer in several results, as it
+		// does when nothing is prepared, it says the same of a connection that broke after
+		// everything had been sent.
+		return doubt
 	case pgconn.SafeToRetry(err):
 		return noEffect
 	}

@@ -45,6 +45,8 @@ func TestJudge(t *testing.T) {
 		{"fatal data error", pgError("FATAL", "22003"), doubt},
 		{"commit turned into rollback", pgx.ErrTxCommitRollback, noEffect},
 		{"connection closed", io.EOF, doubt},
+		{"closed, and called safe to retry", closedError{pgconn.ErrConnClosed}, doubt},
+		{"not sent, and safe to retry", closedError{io.EOF}, noEffect},
 		{"half a message", io.ErrUnexpectedEOF, doubt},
 		{"reset", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, doubt},
 		{"deadline", context.DeadlineExceeded, doubt},
@@ -60,6 +62,13 @@ func TestJudge(t *testing.T) {
 		})
 	}
 }
+
+// closedError is an error that the driver calls safe to retry.
+type closedError struct{ error }
+
+func (e closedError) SafeToRetry() bool { return true }
+
+func (e closedError) Unwrap() error { return e.error }
 
 // No code of any severity but ERROR may ever count as proof that nothing happened.
 func FuzzJudge(f *testing.F) {

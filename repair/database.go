@@ -44,20 +44,7 @@ func (o *Operator) transact(
 	ctx context.Context, op string, lockTimeout time.Duration,
 	fn func(context.Context, pgx.Tx) error,
 ) error {
-	committing := false
-	err := pgx.BeginTxFunc(ctx, o.pool, pgx.TxOptions{
-		IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite,
-	}, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, deedGuardSQL, pgx.StrictStructArgs(struct {
-			LockTimeout string `db:"lock_timeout"`
-		}{fmt.Sprintf("%dms", lockTimeout.Milliseconds())}))
-		if err != nil {
-			return err
-		}
-		err = fn(ctx, tx)
-		committing = err == nil
-		return err
-	})
+	committing, err := o.attempt(ctx, lockTimeout, fn)
 	if err == nil {
 		return nil
 	}
@@ -70,11 +57,39 @@ func (o *Operator) transact(
 	}
 }
 
+// attempt runs fn in a transaction and says whether it came to the commit. Its error is then that of
+// the commit itself: the driver's helper returns what the rollback behind it says, which proves
+// nothing about the commit.
+func (o *Operator) attempt(
+	ctx context.Context, lockTimeout time.Duration, fn func(context.Context, pgx.Tx) error,
+) (committing bool, err error) {
+	tx, err := o.pool.BeginTx(ctx, pgx.TxOptions{
+		IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite,
+	})
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback(ctx) }() // after a commit it does nothing
+	_, err = tx.Exec(ctx, deedGuardSQL, pgx.StrictStructArgs(struct {
+		LockTimeout string `db:"lock_timeout"`
+	}{fmt.Sprintf("%dms", lockTimeout.Milliseconds())}))
+	if err != nil {
+		return false, err
+	}
+	if err := fn(ctx, tx); err != nil {
+		return false, err
+	}
+	return true, tx.Commit(ctx)
+}
+
 // refused reports whether an error proves that a commit had no effect.
 func refused(err error) bool {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
 		return answer.SeverityUnlocalized == "ERROR" || answer.Severity == "ERROR"
+	}
+	if errors.Is(err, pgconn.ErrConnClosed) {
+		return false // the driver says so of a commit, too, whose answer did not come
 	}
 	return errors.Is(err, pgx.ErrTxCommitRollback) || pgconn.SafeToRetry(err)
 }
