@@ -41,7 +41,13 @@ func newChild(t *testing.T) *child {
 
 func (c *child) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(c.t.Context(), filepath.Join(c.dir, "rewardctl"), args...)
-	cmd.Env = append(os.Environ(), "REWARDCTL_CONFIG="+c.config, "TERM=xterm-256color")
+	for _, setting := range os.Environ() {
+		// What tests are told is no configuration of the program, which refuses what it does not know.
+		if !strings.HasPrefix(setting, "REWARDCTL_") {
+			cmd.Env = append(cmd.Env, setting)
+		}
+	}
+	cmd.Env = append(cmd.Env, "REWARDCTL_CONFIG="+c.config, "TERM=xterm-256color")
 	return cmd
 }
 
