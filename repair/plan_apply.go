@@ -85,8 +85,9 @@ const (
 	// planLockWait bounds the wait for somebody else's decision about the same plan: for a large
 	// one its rows are hashed meanwhile.
 	planLockWait = 2 * time.Minute
-	// planEndFor bounds what is written down at the end, whatever ended the run.
-	planEndFor = 5 * time.Second
+	// planEndFor bounds what is written down at the end, whatever ended the run, and the wait for
+	// somebody's decision about a large plan before it.
+	planEndFor = 15 * time.Second
 )
 
 func (r PlanRun) withDefaults() PlanRun {

@@ -34,9 +34,8 @@ func (w *planWork) finish(ctx context.Context, stop error) error {
 	w.run.OnStep(PlanStepFinish)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), planEndFor)
 	defer cancel()
-	err := w.o.write(ending, "end the run", func(ctx context.Context, tx pgx.Tx) error {
-		return w.finishIn(ctx, tx, stop)
-	})
+	err := w.o.writeWaiting(ending, "end the run", planEndFor,
+		func(ctx context.Context, tx pgx.Tx) error { return w.finishIn(ctx, tx, stop) })
 	if err != nil {
 		w.report.LogProblem = err.Error()
 		if stop == nil {

@@ -126,6 +126,41 @@ func TestPlanWaitsForHeldLeases(t *testing.T) {
 	}
 }
 
+// Somebody who decides about a large plan holds it while its rows are hashed: what is granted
+// meanwhile is written down all the same.
+func TestPlanIsNotHeldUpByADecision(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	plan, _ := planOf(t, b.operator, writeFile(t, "g.csv", manyRows(1500)), repair.PlanRequest{})
+	deciding, err := b.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = deciding.Rollback(t.Context()) }()
+	claimed := 0
+	report, err := runPlan(t, b, b.operator, plan.ID, repair.PlanRun{
+		Workers: 1, OnStep: func(s repair.PlanStep) {
+			switch s {
+			case repair.PlanStepClaimed:
+				if claimed++; claimed == 1 {
+					b.exec(t, "update grant_plan set active_at = now() - interval '1 minute'")
+					_, err := deciding.Exec(t.Context(), "select from grant_plan for update")
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			case repair.PlanStepFinish:
+				if err := deciding.Rollback(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+	})
+	if err != nil || report.Counts.Of(grant.Applied) != 1500 || claimed != 2 {
+		t.Fatalf("%v, %+v", err, report)
+	}
+}
+
 // A worker with nothing to claim goes on as soon as another one of its process is through: it does
 // not sit a poll out at the end of every plan.
 func TestPlanIdleWorkerIsWoken(t *testing.T) {

@@ -6,7 +6,8 @@
 --          @held_for how long leases of others may still be in the way, 0 for none;
 --          @decided, @errors how many of its rows are; @uncounted whether this try does not count
 -- result:  one row when the claim held, else none
--- locks:   the part, its rows, the plan
+-- locks:   the part, its rows; the plan, unless somebody holds it while he decides about it: that
+--          may take long, and the next part tells that it is active as well
 with mine as (
     select c.chunk
     from grant_plan_chunk c
@@ -22,10 +23,16 @@ with mine as (
     where r.plan_id = @plan::bigint and r.line = u.line
       and r.line between @first_line::bigint and @last_line::bigint
       and exists (select from mine)
-), active as (
-    update grant_plan p set active_at = statement_timestamp()
+), idle as (
+    select p.plan_id
+    from grant_plan p
     where p.plan_id = @plan::bigint and exists (select from mine)
       and p.active_at < statement_timestamp() - interval '5 seconds'
+    for no key update skip locked
+), active as (
+    update grant_plan p set active_at = statement_timestamp()
+    from idle
+    where p.plan_id = idle.plan_id
 )
 update grant_plan_chunk c
 set state = @state::text, claimed_by = null, claimed_until = null,
