@@ -183,7 +183,7 @@ func edgeMutants() []mutant {
 					"\t\t\t\"state = 'delivered', delivered_at = now() where ledger_id = $1\", " +
 					"res.row.id)\n\t}\n" +
 					"\tr.opts.OnStep(StepSend, []int64{res.row.id})\n",
-			}}, "./grant/outbox", "TestRelayKilledAtEachStep/^send$", false,
+			}}, "./grant/outbox", "TestB32RelayKilledAtEachStep/^send$", false,
 		},
 		{
 			"a mark does not look at its claim", []edit{{

@@ -14,7 +14,7 @@ import (
 
 // soakTests are the tests that find more the longer they run.
 const soakTests = "^(TestSchedules|TestLikeness|TestVirtualTime|TestModel|TestFault|TestServer|" +
-	"TestCluster|TestSentinel|TestRelay|TestPlan|TestReverse)"
+	"TestCluster|TestSentinel|TestB3[0-3]|TestPlan|TestReverse)"
 
 // soak repeats the fault suite, whole, and the fuzz targets with new seeds until the time is over
 // or something fails.

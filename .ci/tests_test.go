@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -127,6 +128,33 @@ func TestFuzzTargetsAreThere(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("nothing fuzzes %s: %s has no %s", what, want.pkg, want.name)
+		}
+	}
+}
+
+// TestEveryCaseHasATest finds a test, or a named part of one, for each case of the two articles'
+// systems that has a number.
+func TestEveryCaseHasATest(t *testing.T) {
+	t.Parallel()
+	var tests strings.Builder
+	err := filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		tests.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, number := range []string{
+		"01", "03", "05", "06", "07", "08", "09", "10", "12", "14", "18", "19", "21", "24", "25",
+		"26", "29", "30", "31", "32", "33",
+	} {
+		named := regexp.MustCompile(`(?m)^func Test\w*B` + number + `[A-Z]|^\t+"B` + number + ` [^"]+":`)
+		if !named.MatchString(tests.String()) {
+			t.Errorf("case B%s has no test of its name", number)
 		}
 	}
 }

@@ -234,7 +234,7 @@ func TestDoctorOfARestrictedAccount(t *testing.T) {
 }
 
 // The sort rules of the operating system changed under the database (B26).
-func TestDoctorKnowsAChangedCollation(t *testing.T) {
+func TestB26DoctorKnowsAChangedCollation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	name := "d_" + b.Schema

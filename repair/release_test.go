@@ -51,7 +51,7 @@ func TestReleaseStopsThePausedWorker(t *testing.T) {
 }
 
 // A release of a lease that changed hands touches nothing and shows the new owner (B01).
-func TestReleaseRefusesWhatChanged(t *testing.T) {
+func TestB01ReleaseRefusesWhatChanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	old := b.take(t, "reward:p1", "old")

@@ -48,10 +48,10 @@ func TestRelayChild(t *testing.T) {
 	}
 }
 
-// TestRelayKilledAtEachStep kills a relay with kill -9 at each step, also right after the
+// TestB32RelayKilledAtEachStep kills a relay with kill -9 at each step, also right after the
 // receiver's answer, and lets another one take over: everything arrives, is applied once, in
 // order, and a row that may have been sent twice says so.
-func TestRelayKilledAtEachStep(t *testing.T) {
+func TestB32RelayKilledAtEachStep(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		step outbox.Step

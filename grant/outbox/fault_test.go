@@ -173,7 +173,7 @@ func TestReceiverDownUnderLoad(t *testing.T) {
 
 // 200 writers commit out of order, a quarter of them roll back: what is delivered is what was
 // committed, and the gaps of those who did not hold nobody up.
-func TestWritersOutOfOrder(t *testing.T) {
+func TestB31WritersOutOfOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t, itemserver.Options{})
 	opts := quick()

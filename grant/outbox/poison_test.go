@@ -43,7 +43,7 @@ func poisoned(t *testing.T) (b *bench, url string, cure *atomic.Bool) {
 // Poison at the head blocks nobody: the good ones arrive, the ten become dead letters with the last
 // error shown, and the two behind one of them wait, or pass, as the policy says. After the fault
 // is fixed and the rows are requeued they are sent at once.
-func TestPoison(t *testing.T) {
+func TestB33Poison(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []outbox.Policy{outbox.PolicyWait, outbox.PolicyPass} {
 		t.Run(string(policy), func(t *testing.T) {
