@@ -147,7 +147,7 @@ func (e *Explanation) gatherTrail(ctx context.Context, tx pgx.Tx) error {
 		kind EntryType
 		into *[]PlayerEntry
 	}{{EntryRefusal, &e.Refusals}, {EntryAction, &e.Actions}} {
-		rows, err := collect[timelineRow](ctx, tx, playerOlderSQL, timelineArgs{
+		rows, err := collect[timelineRow](ctx, tx, toOlder.fill(playerPageSQL), timelineArgs{
 			Player: e.PlayerID, Resource: grant.ResourceFor(e.PlayerID), Event: e.EventID,
 			Types: []string{string(trail.kind)}, Limit: explainMax,
 		})

@@ -143,18 +143,18 @@ func (r *Reader) Log(ctx context.Context, q LogQuery) (LogPage, error) {
 		From: moment(q.From), To: moment(q.To), Actor: q.Actor, Action: q.Action,
 		Target: q.Target, Outcome: q.Outcome, Unfinished: q.Unfinished, Limit: q.Limit + 1,
 	}
-	statement := oplogOlderSQL
+	way := toOlder
 	switch {
 	case q.Older > 0:
 		args.ID = &q.Older
 	case q.Newer > 0:
-		statement, args.ID = oplogNewerSQL, &q.Newer
+		way, args.ID = toNewer, &q.Newer
 	}
 	var rows []logRow
 	const op = "read the operator log"
 	err := r.read(ctx, op, func(ctx context.Context, tx pgx.Tx) error {
 		var err error
-		rows, err = collect[logRow](ctx, tx, statement, args)
+		rows, err = collect[logRow](ctx, tx, way.fill(oplogPageSQL), args)
 		return err
 	})
 	if err != nil {

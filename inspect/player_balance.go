@@ -107,7 +107,7 @@ func (p *PlayerPage) balance(
 	}
 	low, high := maps.Clone(start), maps.Clone(start)
 	for kind, sum := range part.whole {
-		if turn.newer {
+		if turn.way == toNewer {
 			high[kind] += sum
 		} else {
 			low[kind] -= sum
@@ -123,10 +123,10 @@ func (p *PlayerPage) balance(
 	}
 	// Between the place where a sparse page begins and its first entry lie postings that it does
 	// not show: only the far end of the page has a balance that is known.
-	if turn.args.dense() || !turn.newer {
+	if turn.args.dense() || turn.way == toOlder {
 		turn.older.carry(low)
 	}
-	if turn.args.dense() || turn.newer {
+	if turn.args.dense() || turn.way == toNewer {
 		turn.newest.carry(high)
 	}
 	return nil
@@ -221,7 +221,7 @@ func (t pageTurn) sparseStretch(
 
 // bounds returns the places just outside of the stretch; zero places for open ends.
 func (t pageTurn) bounds() (low, high timelinePlace) {
-	if t.newer {
+	if t.way == toNewer {
 		low, high = *t.from, *t.newest
 		high.ID++
 		return low, high

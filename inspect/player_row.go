@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// timelineRow is one row of player_older.sql and player_newer.sql.
+// timelineRow is one row of page/player.sql.
 type timelineRow struct {
 	Rank          int       `db:"rank"`
 	Type          EntryType `db:"type"`

@@ -32,10 +32,7 @@ func (r *Reader) Player(ctx context.Context, q PlayerQuery) (PlayerPage, error) 
 		if err := playerKnown(ctx, tx, q.PlayerID); err != nil {
 			return err
 		}
-		statement := playerOlderSQL
-		if turn.newer {
-			statement = playerNewerSQL
-		}
+		statement := turn.way.fill(playerPageSQL)
 		rows, err := collect[timelineRow](ctx, tx, statement, turn.args)
 		if err != nil {
 			return err
@@ -139,7 +136,7 @@ func newPageTurn(q PlayerQuery) (pageTurn, error) {
 	turn := pageTurn{args: args, from: at}
 	if at != nil {
 		turn.args.At, turn.args.Rank, turn.args.ID = &at.At, at.Rank, at.ID
-		turn.newer = at.Newer
+		turn.way = direction(at.Newer)
 	}
 	return turn, nil
 }
@@ -184,9 +181,9 @@ func playerKnown(ctx context.Context, tx pgx.Tx, player string) error {
 
 // pageTurn is one page on its way: what was asked, and the places at both of its ends.
 type pageTurn struct {
-	args  timelineArgs
-	from  *timelinePlace // where the page begins; nil for the newest page
-	newer bool           // it goes on towards the present
+	args timelineArgs
+	from *timelinePlace // where the page begins; nil for the newest page
+	way  direction
 
 	// The places of its oldest and its newest entry; nil on an empty page.
 	older, newest *timelinePlace
@@ -200,7 +197,7 @@ func (t *pageTurn) take(p *PlayerPage, rows []timelineRow) {
 	if more {
 		rows = rows[:t.args.Limit-1]
 	}
-	if t.newer {
+	if t.way == toNewer {
 		slices.Reverse(rows)
 	}
 	for _, row := range rows {
@@ -212,8 +209,8 @@ func (t *pageTurn) take(p *PlayerPage, rows []timelineRow) {
 	older, newest := rows[len(rows)-1].place(), rows[0].place()
 	newest.Newer = true
 	t.older, t.newest = &older, &newest
-	t.hasOlder = more || t.newer
-	t.hasNewer = t.from != nil && (more || !t.newer)
+	t.hasOlder = more || t.way == toNewer
+	t.hasNewer = t.from != nil && (more || t.way == toOlder)
 }
 
 // finish sets the cursors, which carry the balances at both ends.

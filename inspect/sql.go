@@ -21,10 +21,8 @@ var (
 	tokenRefusalSQL string
 	//go:embed sql/action_by_target.sql
 	actionByTargetSQL string
-	//go:embed sql/player_older.sql
-	playerOlderSQL string
-	//go:embed sql/player_newer.sql
-	playerNewerSQL string
+	//go:embed sql/page/player.sql
+	playerPageSQL string
 	//go:embed sql/player_balance.sql
 	playerBalanceSQL string
 	//go:embed sql/player_attempts.sql

@@ -1,9 +1,9 @@
--- purpose: read one page of a player's timeline, going forward in time from a place in it.
+-- purpose: read one page of a player's timeline, going on from a place in it, back or forth in time.
 -- params:  @player the player; @resource the player's own resource; @from, @to the time range, null
 --          for open; @types the types of entries; @kind, @event, @campaign (how events begin) and
 --          @outcome, empty for all; @at, @rank, @id the place to go on from, @at null for the
---          oldest; @limit how many
--- result:  at most @limit entries, oldest first
+--          end; @limit how many. Words in braces are replaced: see direction.
+-- result:  at most @limit entries, from that place on
 -- notes:   each part walks an index in the order of time, so that a page costs the same however
 --          long the history is. Applied claims have none: those without a posting, which an audit
 --          finds too, are looked for when the player has at most 10,000 claims. Attempts to
@@ -23,11 +23,11 @@ with posting as (
       and (@event::text = '' or l.reward_event_id = @event::text)
       and (@campaign::text = '' or starts_with(l.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
-          or (l.created_at, 4, l.id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and l.created_at >= coalesce(@at::timestamptz, '-infinity')
+          or (l.created_at, 4, l.id) {beyond} (@at::timestamptz, @rank::integer, @id::bigint))
+      and l.created_at {from} coalesce(@at::timestamptz, {end})
       and l.created_at >= coalesce(@from::timestamptz, '-infinity')
       and l.created_at < coalesce(@to::timestamptz, 'infinity')
-    order by l.created_at asc, l.id asc
+    order by l.created_at {order}, l.id {order}
     limit @limit::bigint
 ), refusal as (
     select 3 as rank, 'refusal' as type, r.id, r.created_at as at, r.reward_event_id, r.kind,
@@ -42,11 +42,11 @@ with posting as (
       and (@event::text = '' or r.reward_event_id = @event::text)
       and (@campaign::text = '' or starts_with(r.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
-          or (r.created_at, 3, r.id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and r.created_at >= coalesce(@at::timestamptz, '-infinity')
+          or (r.created_at, 3, r.id) {beyond} (@at::timestamptz, @rank::integer, @id::bigint))
+      and r.created_at {from} coalesce(@at::timestamptz, {end})
       and r.created_at >= coalesce(@from::timestamptz, '-infinity')
       and r.created_at < coalesce(@to::timestamptz, 'infinity')
-    order by r.created_at asc, r.id asc
+    order by r.created_at {order}, r.id {order}
     limit @limit::bigint
 ), few as materialized (
     select count(*) <= 10000 as claims
@@ -68,11 +68,11 @@ with posting as (
       and (@event::text = '' or c.reward_event_id = @event::text)
       and (@campaign::text = '' or starts_with(c.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
-          or (c.updated_at, 2, c.claim_id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and c.updated_at >= coalesce(@at::timestamptz, '-infinity')
+          or (c.updated_at, 2, c.claim_id) {beyond} (@at::timestamptz, @rank::integer, @id::bigint))
+      and c.updated_at {from} coalesce(@at::timestamptz, {end})
       and c.updated_at >= coalesce(@from::timestamptz, '-infinity')
       and c.updated_at < coalesce(@to::timestamptz, 'infinity')
-    order by c.updated_at asc, c.claim_id asc
+    order by c.updated_at {order}, c.claim_id {order}
     limit @limit::bigint
 ), lost as (
     select 2 as rank, 'claim' as type, c.claim_id as id, c.updated_at as at, c.reward_event_id,
@@ -91,11 +91,11 @@ with posting as (
       and (@event::text = '' or c.reward_event_id = @event::text)
       and (@campaign::text = '' or starts_with(c.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
-          or (c.updated_at, 2, c.claim_id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and c.updated_at >= coalesce(@at::timestamptz, '-infinity')
+          or (c.updated_at, 2, c.claim_id) {beyond} (@at::timestamptz, @rank::integer, @id::bigint))
+      and c.updated_at {from} coalesce(@at::timestamptz, {end})
       and c.updated_at >= coalesce(@from::timestamptz, '-infinity')
       and c.updated_at < coalesce(@to::timestamptz, 'infinity')
-    order by c.updated_at asc, c.claim_id asc
+    order by c.updated_at {order}, c.claim_id {order}
     limit @limit::bigint
 ), deed as (
     select 1 as rank, 'action' as type, a.id, a.created_at as at,
@@ -112,11 +112,11 @@ with posting as (
       and (@campaign::text = ''
           or starts_with(coalesce(a.arguments ->> 'event', ''), @campaign::text))
       and (@at::timestamptz is null
-          or (a.created_at, 1, a.id) > (@at::timestamptz, @rank::integer, @id::bigint))
-      and a.created_at >= coalesce(@at::timestamptz, '-infinity')
+          or (a.created_at, 1, a.id) {beyond} (@at::timestamptz, @rank::integer, @id::bigint))
+      and a.created_at {from} coalesce(@at::timestamptz, {end})
       and a.created_at >= coalesce(@from::timestamptz, '-infinity')
       and a.created_at < coalesce(@to::timestamptz, 'infinity')
-    order by a.created_at asc, a.id asc
+    order by a.created_at {order}, a.id {order}
     limit @limit::bigint
 ), attempt as (
     select 5 as rank, 'delivery' as type, hashtextextended(a.claim_id::text, a.ledger_id) as id,
@@ -137,10 +137,10 @@ with posting as (
       and (@campaign::text = '' or starts_with(l.reward_event_id, @campaign::text))
       and (@at::timestamptz is null
           or (a.started_at, 5, hashtextextended(a.claim_id::text, a.ledger_id))
-              > (@at::timestamptz, @rank::integer, @id::bigint))
+              {beyond} (@at::timestamptz, @rank::integer, @id::bigint))
       and a.started_at >= coalesce(@from::timestamptz, '-infinity')
       and a.started_at < coalesce(@to::timestamptz, 'infinity')
-    order by a.started_at asc, hashtextextended(a.claim_id::text, a.ledger_id) asc
+    order by a.started_at {order}, hashtextextended(a.claim_id::text, a.ledger_id) {order}
     limit @limit::bigint
 ), page as (
     select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
@@ -166,7 +166,7 @@ with posting as (
     select rank, type, id, at, reward_event_id, kind, amount, outcome, resource, token, owner,
         actor, reason, reverses, accepted_token, accepted_owner, have_kind, have_amount,
         detail, command from attempt
-    order by at asc, rank asc, id asc
+    order by at {order}, rank {order}, id {order}
     limit @limit::bigint
 )
 select page.rank, page.type, page.id, page.at, page.reward_event_id, page.kind, page.amount,
@@ -178,4 +178,4 @@ select page.rank, page.type, page.id, page.at, page.reward_event_id, page.kind, 
 from page
 left join reward_outbox o on o.ledger_id = page.id and page.type = 'posting'
 left join reward_ledger undone on undone.id = page.reverses
-order by page.at asc, page.rank asc, page.id asc
+order by page.at {order}, page.rank {order}, page.id {order}
