@@ -1,4 +1,4 @@
--- purpose: read one page of a player's timeline, going on from a place in it, back or forth in time.
+-- purpose: read one page of a player's timeline, going on from a place in it, back or forth.
 -- params:  @player the player; @resource the player's own resource; @from, @to the time range, null
 --          for open; @types the types of entries; @kind, @event, @campaign (how events begin) and
 --          @outcome, empty for all; @at, @rank, @id the place to go on from, @at null for the
