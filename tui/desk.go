@@ -26,6 +26,7 @@ type desk struct {
 	// ctx ends when the console does. Screens derive shorter ones from it.
 	ctx context.Context
 
+	blurred  atomic.Bool // nobody looks: what is shown is read less often
 	messages messages
 	health   health
 	armed    armed

@@ -13,6 +13,8 @@ import (
 const (
 	// filterWait lets a word be typed before it is searched for.
 	filterWait = 60 * time.Millisecond
+	// blurredRest is the least time between two reads while the terminal is out of sight.
+	blurredRest = 5 * time.Second
 	// loadShare keeps a slow source from reading all the time: it rests at least so many times
 	// as long as a read took.
 	loadShare = 3
@@ -143,7 +145,11 @@ func (f *feed[R]) run(ctx context.Context) {
 			}
 			f.take(got)
 			f.publish()
-			next.Reset(max(f.every, loadShare*got.took))
+			rest := max(f.every, loadShare*got.took)
+			if f.d.blurred.Load() {
+				rest = max(rest, blurredRest)
+			}
+			next.Reset(rest)
 		case read := <-f.poke:
 			if read {
 				asked = true

@@ -129,6 +129,8 @@ func (l *list[R]) Update(msg tea.Msg) tea.Cmd {
 		}
 		l.shown = v
 		l.place()
+	case tea.FocusMsg:
+		l.feed.refresh() // it was read less often while nobody looked
 	case jobDoneMsg:
 		if got, deed := msg.result.(answerMsg); deed {
 			if got.answer.Spent == l.spec.id {

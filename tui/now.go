@@ -3,7 +3,9 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rewardctl/inspect"
@@ -65,19 +67,46 @@ func newNowScreen(d *desk) *nowScreen {
 	return s
 }
 
-// readNow asks everybody. What does not answer is named; the rest is shown.
+// readNow asks everybody at once. What does not answer is named; the rest is shown.
 func (d *desk) readNow(ctx context.Context) nowRead {
 	var n nowRead
-	var err error
-	if n.pulse, err = d.opts.Inspector.Pulse(ctx); err != nil {
-		n.problems = append(n.problems, d.unread(err))
+	var runs []inspect.AuditRun
+	extra := make([][]tile, len(d.tilers))
+	asks := []func() error{
+		func() (err error) {
+			n.pulse, err = d.opts.Inspector.Pulse(ctx)
+			return err
+		},
+		func() (err error) {
+			n.leases, err = d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{})
+			return err
+		},
+		func() (err error) {
+			const newest = 5
+			runs, err = d.opts.Inspector.AuditRuns(ctx, newest)
+			return err
+		},
 	}
-	if n.leases, err = d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{}); err != nil {
-		n.problems = append(n.problems, d.unread(err))
+	for i, more := range d.tilers {
+		asks = append(asks, func() (err error) {
+			extra[i], err = more(ctx)
+			return err
+		})
 	}
-	runs, err := d.opts.Inspector.AuditRuns(ctx, 5)
-	if err != nil {
-		n.problems = append(n.problems, d.unread(err))
+	errs := make([]error, len(asks))
+	var all sync.WaitGroup
+	all.Add(len(asks))
+	for i, ask := range asks {
+		d.spawn(func() {
+			defer all.Done()
+			errs[i] = ask()
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			n.problems = append(n.problems, d.unread(err))
+		}
 	}
 	for i := range runs {
 		if runs[i].State == "done" {
@@ -85,14 +114,7 @@ func (d *desk) readNow(ctx context.Context) nowRead {
 			break
 		}
 	}
-	for _, more := range d.tilers {
-		got, err := more(ctx)
-		if err != nil {
-			n.problems = append(n.problems, d.unread(err))
-			continue
-		}
-		n.extra = append(n.extra, got...)
-	}
+	n.extra = slices.Concat(extra...)
 	return n
 }
 
@@ -107,7 +129,12 @@ func (s *nowScreen) Open(ctx context.Context, _ Args) tea.Cmd {
 
 // Update takes the newest reading.
 func (s *nowScreen) Update(msg tea.Msg) tea.Cmd {
-	if _, ok := msg.(dataMsg); !ok {
+	switch msg.(type) {
+	case tea.FocusMsg:
+		s.feed.refresh() // it was read less often while nobody looked
+		return nil
+	case dataMsg:
+	default:
 		return nil
 	}
 	v := s.feed.out.Load()

@@ -218,9 +218,11 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		return r.point(tea.MouseEvent(msg))
 	case tea.FocusMsg:
 		r.blurred = time.Time{}
-		return nil
+		r.d.blurred.Store(false)
+		return r.forward(msg)
 	case tea.BlurMsg:
 		r.blurred = r.d.now()
+		r.d.blurred.Store(true)
 		return nil
 	case tea.ResumeMsg:
 		r.d.disarm(text.N("the console was suspended"))

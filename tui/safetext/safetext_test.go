@@ -247,3 +247,13 @@ func TestDrawnGlyphsAreOneColumnAndSafe(t *testing.T) {
 		}
 	}
 }
+
+// What is measured without the library is as wide as the library says.
+func TestUsualWidths(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if w := usual(r); w > 0 && ansi.StringWidthWc(string(r)) != w {
+			t.Errorf("%U is %d wide, not %d", r, ansi.StringWidthWc(string(r)), w)
+		}
+	}
+}

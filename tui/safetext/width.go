@@ -28,14 +28,31 @@ func Width(s string) int {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if drawn(r) {
-			cols++
+		if w := usual(r); w > 0 {
+			cols += w
 		} else {
 			cols += ansi.StringWidthWc(s[i : i+n])
 		}
 		i += n
 	}
 	return cols
+}
+
+// usual returns the width of a character that our screens and most of the world's texts are made
+// of; 0 for others, which the library knows. The library's own table takes milliseconds to make:
+// a console that shows none of those opens without it.
+func usual(r rune) int {
+	switch {
+	case drawn(r), r >= 0xa1 && r < 0x300 && r != 0xad, // Latin
+		r >= 0x2010 && r <= 0x2027, // dashes, dots
+		r >= 0x2190 && r <= 0x22ff, // arrows, mathematics
+		r >= 0x2713 && r <= 0x2718: // check marks
+		return 1
+	case r >= 0xac00 && r <= 0xd7a3, r >= 0x4e00 && r <= 0x9fff, // Hangul, Han
+		r >= 0x3041 && r <= 0x3096, r >= 0x30a1 && r <= 0x30fa: // Kana
+		return 2
+	}
+	return 0
 }
 
 // drawn reports whether r is one of the lines, blocks and shapes that screens are drawn with: they
