@@ -34,8 +34,11 @@ type privateServers struct {
 	postgres *embedded.Postgres
 	redis    *embedded.Redis // nil when the machine has no redis-server
 	mini     *embedded.Mini  // instead of it
-	lasting  context.Context // of the servers
-	end      context.CancelFunc
+	replica  *drillReplica   // of redis
+
+	redisPort int             // where redis listens, also after a failover
+	lasting   context.Context // of the servers
+	end       context.CancelFunc
 }
 
 // namesServers reports whether the command line or the environment name servers.
@@ -70,6 +73,8 @@ func (s *drillServers) open(ctx context.Context) error {
 	s.base, err = s.wiring.drillOptions(ctx, s.globals)
 	if s.private != nil && s.private.redis != nil {
 		s.base.RestartRedis = s.private.restartRedis
+		s.private.replica = &drillReplica{servers: s.private}
+		s.base.Replica = s.private.replica
 	}
 	return err
 }
@@ -117,6 +122,7 @@ func (w *wiring) drillOptions(ctx context.Context, globals []string) (drill.Opti
 // with gives a drill its servers.
 func (s *drillServers) with(opt drill.Options) drill.Options {
 	opt.Pool, opt.Redis, opt.RestartRedis = s.base.Pool, s.base.Redis, s.base.RestartRedis
+	opt.Replica = s.base.Replica
 	opt.Spawn, opt.Now, opt.NewID = s.base.Spawn, s.base.Now, s.base.NewID
 	return opt
 }
@@ -180,6 +186,7 @@ func (p *privateServers) start(ctx context.Context) (string, error) {
 func (p *privateServers) startRedis() (addr string, err error) {
 	p.redis, err = embedded.StartRedis(p.lasting, embedded.RedisOptions{})
 	if err == nil {
+		p.redisPort = p.redis.Port()
 		return p.redis.Addr(), nil
 	}
 	if !errors.Is(err, exec.ErrNotFound) {
@@ -193,12 +200,11 @@ func (p *privateServers) startRedis() (addr string, err error) {
 
 // restartRedis stops Redis and starts it again on the same port, without data.
 func (p *privateServers) restartRedis(context.Context) error {
-	port := p.redis.Port()
 	if err := p.redis.Stop(); err != nil {
 		return err
 	}
 	var err error
-	p.redis, err = embedded.StartRedis(p.lasting, embedded.RedisOptions{Port: port})
+	p.redis, err = embedded.StartRedis(p.lasting, embedded.RedisOptions{Port: p.redisPort})
 	return err
 }
 
@@ -210,6 +216,9 @@ func (s *drillServers) stop() {
 	p := s.private
 	if p == nil {
 		return
+	}
+	if p.replica != nil {
+		p.replica.stop()
 	}
 	if p.redis != nil {
 		_ = p.redis.Stop()

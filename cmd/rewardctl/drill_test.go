@@ -148,3 +148,23 @@ func processesOf(t *testing.T, folder string) []string {
 	}
 	return found
 }
+
+// On private servers the failover is a real one: the primary is killed, a replica takes its place.
+func TestDrillFailoverIsReal(t *testing.T) {
+	t.Parallel()
+	c := newChild(t)
+	cmd := c.command("drill", "run", "failover", "--ttl", "300ms")
+	cmd.Env = append(cmd.Env, "REWARDCTL_CONFIG=")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, words := range []string{"was really killed", "really stopped and started", "proved:"} {
+		if !strings.Contains(string(out), words) {
+			t.Errorf("%q is missing: %s", words, out)
+		}
+	}
+	if strings.Contains(string(out), "emulated") {
+		t.Errorf("something was emulated: %s", out)
+	}
+}

@@ -121,6 +121,17 @@ func find(name string) (script, error) {
 	}
 }
 
+// Replica is a replica of the server behind Options.Redis, of the drills' own.
+type Replica interface {
+	// Follow starts it and returns when it has everything that was written so far.
+	Follow(ctx context.Context) error
+	// Lag cuts it off: what is written from now on, it does not get.
+	Lag(ctx context.Context) error
+	// TakeOver kills the primary without a word and makes the replica the primary, at the
+	// primary's address. It returns when it answers there.
+	TakeOver(ctx context.Context) error
+}
+
 // Options say which drill runs, and where. Name, Pool, Redis and NewID are required.
 type Options struct {
 	Name    string
@@ -145,6 +156,9 @@ type Options struct {
 	// RestartRedis stops the server behind Redis, starts it again without data, and returns when it
 	// answers. Nil when the server is shared: drills then forget what is under their prefix.
 	RestartRedis func(context.Context) error
+	// Replica makes the server behind Redis fail over to a real replica. Nil when the server is
+	// shared: drills then put what is under their prefix back to what a replica would have.
+	Replica Replica
 	// Spawn returns a command, not started, whose process calls Work. Its standard input and output
 	// belong to the drill. Nil means that drills with Processes are refused.
 	Spawn func(context.Context) *exec.Cmd

@@ -35,7 +35,7 @@ func redisError(op string, err error) error {
 	return &grant.BackendError{Backend: grant.Redis, Op: op, Err: err}
 }
 
-// playSameToken rolls lock and counter back to what a replica had, within the drill's prefix.
+// playSameToken fails over to a replica that has neither A's lease nor the counter behind it.
 func playSameToken(ctx context.Context, st *stage) error {
 	r, err := st.due(ctx, "replica")
 	if err != nil {
@@ -56,6 +56,9 @@ func playSameToken(ctx context.Context, st *stage) error {
 	if err != nil {
 		return redisError("read the counter", err)
 	}
+	if err := st.replicate(ctx); err != nil {
+		return err
+	}
 	a, err := st.takeFrom(ctx, long, "worker-a", r)
 	if err != nil {
 		return err
@@ -64,15 +67,9 @@ func playSameToken(ctx context.Context, st *stage) error {
 	if err := st.row(ctx, text, ""); err != nil {
 		return err
 	}
-	err = errors.Join(
-		st.opt.Redis.Set(ctx, st.store.FenceKey(r.resource), counter, redis.KeepTTL).Err(),
-		st.opt.Redis.Unlink(ctx, st.store.LockKey(r.resource)).Err(),
-	)
-	if err != nil {
-		return redisError("roll back to the replica", err)
+	if err := st.promote(ctx, r, counter); err != nil {
+		return err
 	}
-	st.note("The failover is emulated: lock and counter of the drill were put back to what a " +
-		"replica that lags has. The server itself went on.")
 	b, err := st.takeFrom(ctx, long, "worker-b", r)
 	if err != nil {
 		return err
@@ -88,6 +85,43 @@ func playSameToken(ctx context.Context, st *stage) error {
 		return err
 	}
 	return st.pays(ctx, "worker-a", r, a)
+}
+
+// replicate gets a replica that lags behind what comes next, where there can be one.
+func (st *stage) replicate(ctx context.Context) error {
+	if st.opt.Replica == nil {
+		return nil
+	}
+	if err := st.opt.Replica.Follow(ctx); err != nil {
+		return redisError("start a replica", err)
+	}
+	if err := st.opt.Replica.Lag(ctx); err != nil {
+		return redisError("cut the replica off", err)
+	}
+	return nil
+}
+
+// promote kills the primary and promotes the replica, or puts the drill's keys back to what a
+// replica would have.
+func (st *stage) promote(ctx context.Context, r reward, counter string) error {
+	if st.opt.Replica != nil {
+		if err := st.opt.Replica.TakeOver(ctx); err != nil {
+			return redisError("promote the replica", err)
+		}
+		st.note("The primary was really killed, and a replica that had not heard of A's lease was " +
+			"promoted in its place.")
+		return nil
+	}
+	err := errors.Join(
+		st.opt.Redis.Set(ctx, st.store.FenceKey(r.resource), counter, redis.KeepTTL).Err(),
+		st.opt.Redis.Unlink(ctx, st.store.LockKey(r.resource)).Err(),
+	)
+	if err != nil {
+		return redisError("roll back to the replica", err)
+	}
+	st.note("The failover is emulated: lock and counter of the drill were put back to what a " +
+		"replica that lags has. The server itself went on.")
+	return nil
 }
 
 // playEmptyRestart takes everything from Redis while A holds a lease.
