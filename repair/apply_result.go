@@ -52,6 +52,19 @@ func createResult(path string) (*resultFile, error) {
 	return r, nil
 }
 
+// CheckResultPath reports whether a result could be written to a path, by beginning one and taking
+// it away again. The error is a *ResultPathError.
+func CheckResultPath(path string) error {
+	r, err := createResult(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.out.Close(), os.Remove(r.partial)); err != nil {
+		return &ResultPathError{path, err}
+	}
+	return nil
+}
+
 // write adds one line. Text cells are guarded against spreadsheets, numbers are not.
 func (r *resultFile) write(line ApplyLine) error {
 	ledgerID := ""

@@ -20,6 +20,7 @@ func rulePlan(err error) (problem, bool) {
 		stranger *repair.StrangersError
 		invalid  *repair.InvalidRowsError
 		over     *repair.OverLimitError
+		result   *repair.ResultPathError
 	)
 	p := problem{cause: err, field: "plan"}
 	switch {
@@ -46,6 +47,8 @@ func rulePlan(err error) (problem, bool) {
 		p.exit, p.field, p.value, p.message = exitUsage, "file", stranger.Name, stranger.Error()
 	case errors.As(err, &invalid):
 		p.exit, p.field, p.value, p.message = exitUsage, "file", invalid.Name, invalid.Error()
+	case errors.As(err, &result):
+		p.exit, p.field, p.value, p.message = exitUsage, "result", result.Path, result.Error()
 	case errors.As(err, &over):
 		p.exit, p.field, p.value, p.message = exitApproval, "limit", over.Request.PlayerID, over.Error()
 	default:

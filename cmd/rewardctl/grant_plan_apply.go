@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,15 +102,14 @@ func (a *app) applyPlan(
 	if err := a.mayChange(ctx, w.conf, f.confirm, want, deed); err != nil {
 		return err
 	}
+	if err := f.writable(); err != nil {
+		return err
+	}
 	engine, err := w.newEngine(ctx, w.identity(), 0)
 	if err != nil {
 		return err
 	}
 	w.beat(ctx)
-	lines, err := a.newLines(f.rest)
-	if err != nil {
-		return err
-	}
 	bar := a.newProgress()
 	told := context.AfterFunc(ctx, func() {
 		bar.clear()
@@ -120,7 +121,7 @@ func (a *app) applyPlan(
 	if errors.As(err, &drift) && a.interactive() {
 		bar.clear()
 		if err := a.agreeToDrift(ctx, w, drift, want); err != nil {
-			return errors.Join(err, lines.close())
+			return err
 		}
 		run.Seen = &drift.Now
 		report, err = operator.ApplyPlan(ctx, operator.Known(engine), run)
@@ -129,9 +130,39 @@ func (a *app) applyPlan(
 	bar.clear()
 	var stopped *repair.StoppedError
 	if err != nil && !errors.As(err, &stopped) {
-		return errors.Join(err, lines.close())
+		return err
+	}
+	// Only now: a run that is refused must not take away the rest that an earlier one left.
+	lines, lineErr := a.newLines(f.rest)
+	if lineErr != nil {
+		return lineErr
 	}
 	return a.reportPlan(ctx, operator, report, lines, f, err)
+}
+
+// writable refuses files that could not be written after the rows are granted.
+func (f applyFlags) writable() error {
+	if f.result != "" {
+		if err := repair.CheckResultPath(f.result); err != nil {
+			return err
+		}
+	}
+	if f.rest == "" {
+		return nil
+	}
+	_, err := os.Stat(f.rest)
+	absent := errors.Is(err, fs.ErrNotExist)
+	out, err := os.OpenFile(f.rest, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err == nil {
+		err = out.Close()
+	}
+	if err == nil && absent {
+		err = os.Remove(f.rest)
+	}
+	if err != nil {
+		return usage("rest", "name another file", "the rest cannot be written: %v", err)
+	}
+	return nil
 }
 
 // agreeToDrift shows what changed since the preview and has a person agree.
