@@ -176,8 +176,8 @@ func renewCell(t *testing.T, w *granttest.World, rule granttest.Rule) answered {
 	return known
 }
 
-// burnCell loses the answer of the transaction that burns a token. Doing it again ends well, and the
-// holder can no longer write.
+// burnCell loses the answer of the transaction that burns a token. Doing it again ends well, and
+// the holder can no longer write.
 func burnCell(t *testing.T, w *granttest.World, rule granttest.Rule) answered {
 	t.Helper()
 	f := newFaultyIn(t, w)

@@ -57,8 +57,8 @@ func (o *Operator) transact(
 	}
 }
 
-// attempt runs fn in a transaction and says whether it came to the commit. Its error is then that of
-// the commit itself: the driver's helper returns what the rollback behind it says, which proves
+// attempt runs fn in a transaction and says whether it came to the commit. Its error is then that
+// of the commit itself: the driver's helper returns what the rollback behind it says, which proves
 // nothing about the commit.
 func (o *Operator) attempt(
 	ctx context.Context, lockTimeout time.Duration, fn func(context.Context, pgx.Tx) error,
