@@ -44,6 +44,40 @@ func (r *Reader) examineLog(ctx context.Context, d *Diagnosis) {
 	}
 	r.examineIntents(ctx, d)
 	r.examineGlass(ctx, d)
+	r.examinePosters(ctx, d)
+}
+
+// examinePosters looks for operators who can post past the log, and whether this one can post.
+func (r *Reader) examinePosters(ctx context.Context, d *Diagnosis) {
+	type row struct {
+		Workers    int64  `db:"workers"`
+		First      string `db:"first_worker"`
+		CannotPost bool   `db:"cannot_post"`
+	}
+	check := Check{
+		Name: "operators' accounts", Level: Warning, Value: "post only with a row of the log",
+		Why: "an operator whose account is a worker's as well can post by hand, and nothing tells " +
+			"who did it",
+		Fix: "give a person the role operator alone, then run: rewardctl migrate roles",
+	}
+	rows, err := examine[row](ctx, r, doctorPosterSQL, none{})
+	if err != nil {
+		d.unseen(check, err)
+		return
+	}
+	switch seen := rows[0]; {
+	case seen.CannotPost:
+		check.Value = "this account may write the log, but not call reward_grant_logged"
+		check.Why = "its grants and reversals are refused: the roles are older than the tables"
+		check.Fix = "as an account that may make roles, run: rewardctl migrate roles"
+	case seen.Workers > 0:
+		check.Value = fmt.Sprintf("%d can post without a row of the log, %s among them",
+			seen.Workers, seen.First)
+	default:
+		d.add(check, true)
+		return
+	}
+	d.add(check, false)
 }
 
 // examineIntents looks for deeds that were cut off between intent and result.

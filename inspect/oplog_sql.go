@@ -15,6 +15,8 @@ var (
 	doctorGlassSQL string
 	//go:embed sql/doctor_log.sql
 	doctorLogSQL string
+	//go:embed sql/doctor_poster.sql
+	doctorPosterSQL string
 	//go:embed sql/doctor_intent.sql
 	doctorIntentSQL string
 )
