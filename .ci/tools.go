@@ -34,6 +34,7 @@ func needs() []need {
 		{"redis-server", []string{"redis-server"}, lacks("redis-server")},
 		{"a C compiler, for the race detector", []string{"gcc", "libc6-dev"}, lacks("gcc")},
 		{"git", []string{"git"}, lacks("git")},
+		{"tmux, in which the console is tried", []string{"tmux"}, lacks("tmux")},
 		{"PgBouncer", []string{"pgbouncer"}, func(context.Context) bool {
 			_, err := os.Stat("/usr/sbin/pgbouncer") // not in everybody's path
 			return err != nil && lacks("pgbouncer")(nil)

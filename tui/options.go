@@ -69,6 +69,10 @@ type Options struct {
 	NoSync bool
 	// Multiplexer is "tmux", "screen" or empty: how the clipboard sequence is wrapped.
 	Multiplexer string
+	// Clipboard puts text where the operator's paste takes it from, such as the buffer of the
+	// multiplexer, which drops what programs ask of the terminal behind it. Nil, or an error, has
+	// the terminal asked.
+	Clipboard func(ctx context.Context, text string) error
 
 	// Input and Output are the terminal, usually os.Stdin and os.Stdout. Whether they are one is
 	// the caller's question.

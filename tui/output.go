@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"context"
 	"encoding/base64"
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/aymanbagabas/go-osc52/v2"
 	tea "github.com/charmbracelet/bubbletea"
@@ -74,9 +76,39 @@ func (w *syncWriter) asOutput() io.Writer {
 	return plainOutput{w}
 }
 
-// clip puts text into the terminal's clipboard and says what was done. The terminal does not
-// confirm it.
+// clipLimit bounds what puts text into a clipboard besides the terminal.
+const clipLimit = 2 * time.Second
+
+// clippedMsg says what became of a text that was given to Options.Clipboard.
+type clippedMsg struct {
+	what, words string
+	err         error
+}
+
+// clip puts text into the clipboard, and says what was done.
 func (d *desk) clip(what, words string) tea.Cmd {
+	if d.opts.Clipboard == nil {
+		return d.clipByTerminal(what, words)
+	}
+	return d.command(func() tea.Msg {
+		ctx, cancel := context.WithTimeout(d.ctx, clipLimit)
+		defer cancel()
+		return clippedMsg{what, words, d.opts.Clipboard(ctx, words)}
+	})
+}
+
+// clipped tells that text was taken, or asks the terminal when it was not.
+func (d *desk) clipped(got clippedMsg) tea.Cmd {
+	if got.err != nil {
+		return d.clipByTerminal(got.what, got.words)
+	}
+	d.say(Info, d.tr("copied %s, %d bytes, into the buffer of %s", got.what, len(got.words),
+		d.opts.Multiplexer))
+	return nil
+}
+
+// clipByTerminal asks the terminal to take text into its clipboard. It does not confirm it.
+func (d *desk) clipByTerminal(what, words string) tea.Cmd {
 	if base64.StdEncoding.EncodedLen(len(words)) > clipboardMax {
 		d.say(Warned, d.tr("%s is too long for the terminal's clipboard", what))
 		return nil

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 
@@ -112,5 +114,35 @@ func TestCommandsOpenWhatTheyName(t *testing.T) {
 	r.run("grant create --bogus 1")
 	if m := r.d.messages.current; m == nil || !strings.Contains(m.text, "usage: grant create") {
 		t.Errorf("an unknown flag says %+v", m)
+	}
+}
+
+// What tmux takes is in its buffer; what it does not take is asked of the terminal.
+func TestClipboardOfTheMultiplexer(t *testing.T) {
+	t.Parallel()
+	r := shown(t, 3, 120, 32)
+	d := r.d
+	d.opts.Multiplexer = "tmux"
+	var sent, taken string
+	d.copy = func(seq string) { sent = seq }
+	var refuse error
+	d.opts.Clipboard = func(_ context.Context, text string) error {
+		taken = text
+		return refuse
+	}
+	run := func() {
+		if cmd := r.update(d.clip("the name", "reward:p")()); cmd != nil {
+			cmd()
+		}
+	}
+	run()
+	if m := d.messages.current; taken != "reward:p" || sent != "" || m == nil ||
+		!strings.Contains(m.text, "into the buffer of tmux") {
+		t.Errorf("taken %q, sent %q, said %+v", taken, sent, m)
+	}
+	refuse = errors.New("no server")
+	run()
+	if m := d.messages.current; sent == "" || m == nil || !strings.Contains(m.text, "not confirmed") {
+		t.Errorf("sent %q, said %+v", sent, m)
 	}
 }

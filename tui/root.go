@@ -255,6 +255,8 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		return r.broadcast(msg)
+	case clippedMsg:
+		return r.d.clipped(msg)
 	case quitMsg:
 		return tea.Quit
 	}

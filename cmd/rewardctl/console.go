@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,7 +85,7 @@ func (w *wiring) consoleOptions(ctx context.Context) (tui.Options, error) {
 		Keys: w.conf.UI.Keys, Mouse: w.conf.UI.Mouse,
 		Export: files.export, State: files.load(), SaveState: files.save,
 		Now: w.app.now, Color: mode, ASCII: ascii || w.conf.UI.ASCII,
-		Multiplexer: w.app.multiplexer(), Input: w.app.stdin, Output: w.app.stdout,
+		Multiplexer: w.app.multiplexer(), Clipboard: w.app.clipboard(), Input: w.app.stdin, Output: w.app.stdout,
 	}, nil
 }
 
@@ -121,6 +122,19 @@ func (a *app) multiplexer() string {
 		return "screen"
 	}
 	return ""
+}
+
+// clipboard returns what puts text into the buffer of tmux, and through it into the terminal's
+// clipboard: by itself tmux drops what programs send there. Nil outside of tmux.
+func (a *app) clipboard() func(ctx context.Context, text string) error {
+	if a.multiplexer() != "tmux" {
+		return nil
+	}
+	return func(ctx context.Context, text string) error {
+		cmd := exec.CommandContext(ctx, "tmux", "load-buffer", "-w", "-")
+		cmd.Stdin = strings.NewReader(text)
+		return cmd.Run()
+	}
 }
 
 // reportCrash saves what a crash leaves behind in a file, and says where.
