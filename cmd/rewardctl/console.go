@@ -85,7 +85,8 @@ func (w *wiring) consoleOptions(ctx context.Context) (tui.Options, error) {
 		Keys: w.conf.UI.Keys, Mouse: w.conf.UI.Mouse,
 		Export: files.export, State: files.load(), SaveState: files.save,
 		Now: w.app.now, Color: mode, ASCII: ascii || w.conf.UI.ASCII,
-		Multiplexer: w.app.multiplexer(), Clipboard: w.app.clipboard(), Input: w.app.stdin, Output: w.app.stdout,
+		Multiplexer: w.app.multiplexer(),
+		Clipboard:   w.app.clipboard(), Input: w.app.stdin, Output: w.app.stdout,
 	}, nil
 }
 

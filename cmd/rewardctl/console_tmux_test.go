@@ -99,8 +99,8 @@ func (p *pane) paste(words string) {
 	p.tmux("paste-buffer", "-p", "-b", "pasted")
 }
 
-// Keys that arrive together, pasted text and sizes of all kinds do nothing to the built console that
-// a person did not want, and copies arrive.
+// Keys that arrive together, pasted text and sizes of all kinds do nothing to the built console
+// that a person did not want, and copies arrive.
 func TestConsoleInTmux(t *testing.T) {
 	t.Parallel()
 	c := newChild(t)
