@@ -100,11 +100,22 @@ func (o *Operator) read(
 ) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.opts.Timeout, errTooSlow)
 	defer cancel()
-	return o.readAll(ctx, op, fn)
+	return o.readIn(ctx, op, fn)
 }
 
 // readAll is read for work whose length depends on its size: only the context bounds it.
 func (o *Operator) readAll(
+	ctx context.Context, op string, fn func(context.Context, pgx.Tx) error,
+) error {
+	return o.readIn(ctx, op, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, readWideSQL); err != nil {
+			return err
+		}
+		return fn(ctx, tx)
+	})
+}
+
+func (o *Operator) readIn(
 	ctx context.Context, op string, fn func(context.Context, pgx.Tx) error,
 ) error {
 	err := pgx.BeginTxFunc(ctx, o.pool, pgx.TxOptions{

@@ -5,6 +5,8 @@ import _ "embed"
 var (
 	//go:embed sql/deed_guard.sql
 	deedGuardSQL string
+	//go:embed sql/read_wide.sql
+	readWideSQL string
 	//go:embed sql/rights.sql
 	rightsSQL string
 	//go:embed sql/fence_lock.sql
