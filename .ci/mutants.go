@@ -73,6 +73,7 @@ func killMutants(ctx context.Context, out io.Writer, servers []string) error {
 	}
 	fmt.Fprintf(out, "     mutants killed: %d of %d, of a catalogue of %d\n", killed, len(all),
 		len(mutants()))
+	fmt.Fprintf(out, "     {\"mutants\":%d,\"mutants_killed\":%d}\n", len(all), killed)
 	return errors.Join(h.problems...)
 }
 

@@ -89,6 +89,10 @@ func (w *wiring) mayDrill() error {
 	case w.conf.Protected:
 		return denied("context", wayOut, "context %s is protected: no drill is played there",
 			w.conf.Name)
+	case w.conf.Postgres.Pooler:
+		return usage("context", "use a context that reaches PostgreSQL itself, or none: drills then "+
+			"start private servers", "context %s goes through a pooler: a drill makes a schema of its "+
+			"own, which a pooler's connections cannot ask for", w.conf.Name)
 	}
 	return nil
 }
