@@ -38,14 +38,18 @@ func (a *app) applyPlanArgument(cmd *cobra.Command, arg string, f applyFlags) er
 	if err != nil {
 		return err
 	}
-	plan, preview, err := operator.PreviewPlan(cmd.Context(), id)
+	plan, err := operator.Plan(cmd.Context(), id)
 	if err != nil {
 		return err
 	}
-	if f.dryRun {
-		return a.rehearsePlan(&plan, &preview)
-	}
-	if plan.StartedAt.IsZero() {
+	if f.dryRun || plan.StartedAt.IsZero() { // one that has begun is not as it was by itself
+		var preview repair.PlanPreview
+		if plan, preview, err = operator.PreviewPlan(cmd.Context(), id); err != nil {
+			return err
+		}
+		if f.dryRun {
+			return a.rehearsePlan(&plan, &preview)
+		}
 		a.sayPreview(&preview)
 	}
 	return a.applyPlan(cmd.Context(), w, operator, plan, f)
