@@ -45,13 +45,14 @@ func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {
 		for round := uint64(0); time.Now().Before(end) && ctx.Err() == nil; round++ {
 			fmt.Fprintf(out, "round %d, seed %d\n", round, *seed+round)
 			more := append(servers, fmt.Sprintf("REWARDCTL_SIM_SEED=%d", *seed+round),
-				"REWARDCTL_SOAK=1", "REWARDCTL_SIM_SCHEDULES=1000000", "REWARDCTL_SIM_LIKENESS=500",
+				"REWARDCTL_SOAK=1", fmt.Sprintf("REWARDCTL_SIM_SCHEDULES=%d", simulated(*length)),
+				"REWARDCTL_SIM_LIKENESS=500",
 				"REWARDCTL_VIRTUAL_SCHEDULES=1000",
 				fmt.Sprintf("REWARDCTL_VIRTUAL_SEED=%d", 1000*(*seed+round)),
 				fmt.Sprintf("FAULT_SEED=%d", *seed+round))
 			if err := runTests(ctx, out, c, more, "-run", soakTests, "-count=1"); err != nil {
-				return fmt.Errorf("round %d, seed %d; again: go run ./.ci soak -for 1s -seed %d\n%w",
-					round, *seed+round, *seed+round, err)
+				return fmt.Errorf("round %d, seed %d; again: go run ./.ci soak -for %v -seed %d\n%w",
+					round, *seed+round, *length, *seed+round, err)
 			}
 			for _, t := range targets {
 				if err := fuzz(ctx, out, t); err != nil {
@@ -61,6 +62,13 @@ func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {
 		}
 		return ctx.Err()
 	})
+}
+
+// simulated is how many schedules the simulator plays in one round: a million in a long soak, as
+// many as in any run in one that is to be short.
+func simulated(length time.Duration) int64 {
+	const most, least = 1_000_000, 60_000
+	return max(least, min(most, most*int64(length/time.Minute)/60))
 }
 
 // target is a fuzz target.

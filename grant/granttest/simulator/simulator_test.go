@@ -54,9 +54,9 @@ func TestSchedules(t *testing.T) {
 		r := Run(seed, Options{})
 		if r.Violation != "" {
 			r = Run(seed, Options{Trace: true})
-			t.Fatalf("seed %d: %s\n%s\nagain: %s=%d go test ./grant/granttest/simulator -run "+
-				"'^TestSchedules$'", seed, r.Violation, strings.Join(r.Trace, "\n"), seedVariable,
-				first>>32)
+			t.Fatalf("seed %d: %s\n%s\nagain: %s=%d %s=%d go test ./grant/granttest/simulator "+
+				"-run '^TestSchedules$'", seed, r.Violation, strings.Join(r.Trace, "\n"),
+				seedVariable, first>>32, schedulesVariable, count)
 		}
 		steps, submitted, granted = steps+r.Steps, submitted+r.Submitted, granted+r.Granted
 		for what, n := range r.Seen {
