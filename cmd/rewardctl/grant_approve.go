@@ -100,6 +100,19 @@ func (a *app) decideCommand(word decideWord) *cobra.Command {
 	return cmd
 }
 
+// look reads a plan, and what it would do now where that matters: whoever has a run stopped, because
+// the database is busy perhaps, does not wait until all its rows are looked up.
+func (w decideWord) look(
+	ctx context.Context, operator *repair.Operator, id int64,
+) (repair.Plan, *repair.PlanPreview, error) {
+	plan, err := operator.Plan(ctx, id)
+	if err != nil || w.word != "approve" && !plan.StartedAt.IsZero() {
+		return plan, nil, err
+	}
+	plan, preview, err := operator.PreviewPlan(ctx, id)
+	return plan, &preview, err
+}
+
 // decide shows the plan as it is, asks where the context wants it, and decides.
 func (a *app) decide(cmd *cobra.Command, word decideWord, id int64, f decideFlags) error {
 	ctx := cmd.Context()
@@ -114,23 +127,25 @@ func (a *app) decide(cmd *cobra.Command, word decideWord, id int64, f decideFlag
 	if err != nil {
 		return err
 	}
-	plan, preview, err := operator.PreviewPlan(ctx, id)
+	plan, preview, err := word.look(ctx, operator, id)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
-		return a.printPlan(plan, &preview, false, nil)
+		return a.printPlan(plan, preview, false, nil)
 	}
 	a.say("%s of %s: %d rows, %s", plan.Name(), plan.RequestedBy, plan.Due, plan.State)
-	a.sayPreview(&preview)
-	for _, d := range preview.DriftFrom(&plan.Preview) {
-		if plan.StartedAt.IsZero() {
+	if preview != nil {
+		a.sayPreview(preview)
+	}
+	if preview != nil && plan.StartedAt.IsZero() {
+		for _, d := range preview.DriftFrom(&plan.Preview) {
 			a.say("  since it was made: %s", d)
 		}
 	}
 	ask := repair.DecideRequest{
 		Plan:   repair.PlanRef{ID: id, Version: orElse(f.ifVersion, plan.Version), Hash: f.hash},
-		Reason: strings.TrimSpace(f.reason), BreakGlass: f.breakGlass != "", Seen: &preview,
+		Reason: strings.TrimSpace(f.reason), BreakGlass: f.breakGlass != "", Seen: preview,
 	}
 	a.attempts(w, ask.Action(word.word), ask.Reason, map[string]string{
 		"state": string(plan.State), "hash": plan.Hash,
