@@ -100,8 +100,8 @@ func (a *app) decideCommand(word decideWord) *cobra.Command {
 	return cmd
 }
 
-// look reads a plan, and what it would do now where that matters: whoever has a run stopped, because
-// the database is busy perhaps, does not wait until all its rows are looked up.
+// look reads a plan, and what it would do now where that matters: whoever has a run stopped, as the
+// database is busy perhaps, does not wait until all its rows are looked up.
 func (w decideWord) look(
 	ctx context.Context, operator *repair.Operator, id int64,
 ) (repair.Plan, *repair.PlanPreview, error) {
