@@ -15,7 +15,7 @@ func (a *app) grantStatusCommand() *cobra.Command {
 		Short: "Tell how far a plan is, or all plans that are open",
 		Long: "With the number of a plan: what it is, who decided what about it, and how many of its" +
 			" rows have\nwhich answer. Without: the plans that are not over, and" +
-			" those that ran under broken glass and that nobody\nelse has reviewed yet.",
+			" those that ran under broken glass and\nthat nobody else has reviewed yet.",
 		Example: "  rewardctl grant status\n  rewardctl grant status 12 -o json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
