@@ -73,6 +73,26 @@ func TestGoldenTour(t *testing.T) {
 	}
 }
 
+// The same screens in colour: what is said by a role, cell by cell.
+func TestGoldenTourInColour(t *testing.T) {
+	t.Parallel()
+	for _, size := range sizes() {
+		t.Run(fmt.Sprint(size[0]), func(t *testing.T) {
+			t.Parallel()
+			c := sample(t, size[0], size[1], func(o *tui.Options) {
+				drilled(o)
+				o.Color = paint.ANSI256
+			})
+			c.See("7 total")
+			for _, v := range tour() {
+				c.Press(v.keys...)
+				c.See(v.see)
+				c.GoldenColour(fmt.Sprintf("colour_%s_%d", v.name, size[0]))
+			}
+		})
+	}
+}
+
 func TestGoldenKorean(t *testing.T) {
 	t.Parallel()
 	for _, size := range sizes()[:2] {

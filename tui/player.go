@@ -32,6 +32,7 @@ type playerScreen struct {
 	seen     seen
 	missing  bool // nothing is known under this name
 	reading  *job
+	finding  *job   // players are looked for whom the text may mean
 	explain  string // an event to explain as soon as the player is read
 	asked    asked  // what was read
 	turned   bool   // the filter asks for something else than was read
@@ -110,6 +111,9 @@ func (s *playerScreen) Update(msg tea.Msg) tea.Cmd {
 		return s.read(false)
 	}
 	done, ok := msg.(jobDoneMsg)
+	if got, found := done.result.(foundMsg); ok && found && done.job == s.finding {
+		return s.found(got)
+	}
 	if !ok || done.job != s.reading {
 		return nil
 	}
@@ -119,8 +123,7 @@ func (s *playerScreen) Update(msg tea.Msg) tea.Cmd {
 	}
 	s.reading = nil
 	if got.err != nil {
-		s.failed(got.err)
-		return nil
+		return s.failed(got.err)
 	}
 	page := got.page
 	s.seen, s.missing = seen{at: s.d.now()}, false
@@ -140,23 +143,24 @@ func (s *playerScreen) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (s *playerScreen) failed(err error) {
+func (s *playerScreen) failed(err error) tea.Cmd {
 	if notFound(err) {
 		s.missing = true
 		s.seen = seen{at: s.d.now()}
 		s.table.SetStatus(table.Status{
 			State: table.Ready, Empty: s.d.tr("nobody knows this player: no claim, posting or refusal"),
 		})
-		return
+		return s.find(s.player)
 	}
 	s.d.health.failed(err)
 	s.seen.problem, s.seen.denied = s.d.unread(err), isDenied(err)
 	s.table.SetStatus(s.status())
 	if s.seen.denied {
 		s.d.say(Warned, s.seen.problem)
-		return
+		return nil
 	}
 	s.d.say(Erred, s.d.tr("the player could not be read"), err.Error())
+	return nil
 }
 
 func (s *playerScreen) status() table.Status {

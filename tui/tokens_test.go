@@ -69,3 +69,23 @@ func TestPlayerFilterAsksTheServers(t *testing.T) {
 		t.Error("both types are in the filter")
 	}
 }
+
+// A line of a ticket names its player; the beginning of a name that several have asks which.
+func TestPlayerIsFoundByWhatIsPasted(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 32, func(o *tui.Options) { o.Home = "support" })
+	c.Paste("ZD-5519: player-42, says his chest is gone.\n")
+	c.Press("enter")
+	c.See("Player › player-42")
+	c.See("4 entries")
+	c.Press("s")
+	for range len("player-42") {
+		c.Press("backspace")
+	}
+	c.Type("Mir")
+	c.Press("enter")
+	c.See("which player?")
+	c.See("Mira Q")
+	c.Press("enter")
+	c.See("4 entries")
+}

@@ -49,7 +49,7 @@ func (w *World) Tokens(ctx context.Context, resource string) (inspect.TokenHisto
 			{Kind: inspect.MarkGap, Token: top - 1, Why: "one token below it was never seen"},
 		},
 	}
-	for _, e := range []inspect.TokenEntry{
+	h.Entries = []inspect.TokenEntry{
 		{At: at(0), Event: inspect.TokenIssued, Token: top - 3, Owner: worker(12)},
 		{At: at(60), Event: inspect.TokenIssued, Token: top - 1, Owner: worker(90)},
 		{
@@ -57,8 +57,6 @@ func (w *World) Tokens(ctx context.Context, resource string) (inspect.TokenHisto
 			Outcome: "stale_token", EventID: "daily:1", Detail: "the fence was above it",
 		},
 		{At: at(150), Event: inspect.TokenIssued, Token: top, Owner: l.Owner},
-	} {
-		h.Entries = append(h.Entries, e)
 	}
 	return h, nil
 }
