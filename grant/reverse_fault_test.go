@@ -104,7 +104,6 @@ func TestFaultReverseKill(t *testing.T) {
 	t.Parallel()
 	w := granttest.New(t)
 	for _, s := range killSteps() {
-
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFaultyIn(t, w)
