@@ -5,8 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +34,7 @@ func soak(ctx context.Context, out io.Writer, c *counts, args []string) error {
 	if err := ensureTools(ctx); err != nil {
 		return err
 	}
-	targets, err := fuzzTargets(ctx)
+	targets, err := fuzzTargets(".")
 	if err != nil {
 		return err
 	}
@@ -91,30 +94,26 @@ func required() map[string]target {
 	}
 }
 
-// fuzzTargets lists the fuzz targets of all packages.
-func fuzzTargets(ctx context.Context) ([]target, error) {
-	out, err := output(ctx, "go", "test", "-list", "^Fuzz", "./...")
-	if err != nil {
-		return nil, fmt.Errorf("%s%w", out, err)
-	}
+// fuzzTargets finds the fuzz targets of all packages in the sources below a folder. Asking the
+// tests would build them all first.
+func fuzzTargets(root string) ([]target, error) {
 	var all []target
-	var names []string
-	for line := range strings.Lines(out) {
-		fields := strings.Fields(line)
-		switch {
-		case strings.HasPrefix(line, "Fuzz"):
-			names = append(names, fields[0])
-		case len(fields) > 1 && fields[0] == "ok":
-			for _, name := range names {
-				all = append(all, target{fields[1], name})
-			}
-			names = nil
+	declared := regexp.MustCompile(`(?m)^func (Fuzz\w*)\(\w+ \*testing\.F\)`)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
 		}
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no fuzz target found in\n%s", out)
-	}
-	return all, nil
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		for _, found := range declared.FindAllSubmatch(text, -1) {
+			all = append(all, target{"rewardctl/" + filepath.ToSlash(dir), string(found[1])})
+		}
+		return err
+	})
+	return all, err
 }
 
 func fuzz(ctx context.Context, out io.Writer, t target) error {
