@@ -61,12 +61,29 @@ func (m *deedDialog) Bindings() []Binding {
 		}, m.scrolls()...)
 	}
 	shut.Help = "cancel"
-	return append([]Binding{
+	return append(append([]Binding{
 		{Keys: []string{"tab", "down"}, Show: "tab", Help: "next", Action: m.step(1)},
 		{Keys: []string{"shift+tab", "up"}, Help: "before", Quiet: true, Action: m.step(-1)},
 		m.enterBinding(), shut, copyLine,
 		{Keys: []string{"ctrl+r"}, Help: "fresh look", Quiet: true, Action: m.fresh},
-	}, m.scrolls()...)
+	}, m.waits()...), m.scrolls()...)
+}
+
+// waits is the key that waits instead of acting, where that can be enough.
+func (m *deedDialog) waits() []Binding {
+	w, ok := m.action.(waitable)
+	if !ok {
+		return nil
+	}
+	start, why := w.wait()
+	return []Binding{{
+		Keys: []string{"ctrl+t"}, Help: "wait for its end instead",
+		Enabled: func() (bool, string) { return start != nil, why },
+		Action: func() tea.Cmd {
+			m.d.root.close(m)
+			return start()
+		},
+	}}
 }
 
 // scrolls moves through the rows, whatever field has the keys.

@@ -126,3 +126,29 @@ func TestCountersAreReseeded(t *testing.T) {
 		t.Errorf("reseeded %+v", got)
 	}
 }
+
+// Waiting is the way out that changes nothing: the lease ends, or its holder turns out to live.
+func TestReleaseCanBeWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, end := range []struct {
+		happens func(w *tuitest.World)
+		says    string
+	}{
+		{func(w *tuitest.World) { w.Drop("reward:player-42") }, "it ended by itself"},
+		{func(w *tuitest.World) {
+			w.SetLease(tuitest.Lease("reward:player-42", 9, 29*time.Second))
+		}, "it was renewed: its holder lives"},
+	} {
+		c := sample(t, 120, 32, nil)
+		c.See("7 total")
+		c.Press("j", "j", "R")
+		c.See("now, live")
+		c.Press("ctrl+t")
+		c.See("waiting 20.0s reward:player-42")
+		end.happens(c.World)
+		c.See("reward:player-42: " + end.says)
+		if n := len(c.World.Released()); n != 0 {
+			t.Errorf("%d leases were released by waiting", n)
+		}
+	}
+}

@@ -240,6 +240,9 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		case rightsMsg:
 			r.d.heardRights(got)
 			return nil
+		case waitedMsg:
+			r.d.waited(got)
+			return nil
 		case exportMsg:
 			r.d.exported(got)
 			return nil
