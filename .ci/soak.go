@@ -17,7 +17,8 @@ import (
 
 // soakTests are the tests that find more the longer they run.
 const soakTests = "^(TestSchedules|TestLikeness|TestVirtualTime|TestModel|TestFault|TestServer|" +
-	"TestCluster|TestSentinel|TestB3[0-3]|TestPlan|TestReverse)"
+	"TestCluster|TestSentinel|TestB3[0-3]|TestPlan|TestReverse|TestRelease|TestWriteSurvives|" +
+	"TestExportSurvives|TestConsole(Killed|Terminated)|TestRelayTerminated|TestFailover)"
 
 // soak repeats the fault suite, whole, and the fuzz targets with new seeds until the time is over
 // or something fails.
