@@ -22,12 +22,12 @@ func (e *Engine) runBatch(ctx context.Context, items []*item) {
 		return
 	}
 	distinct, repeats := dedupe(items)
-	e.runWaves(ctx, distinct, layOutGrants)
+	e.runWaves(ctx, distinct, e.layOutGrants)
 	// A token below or beside the fence means that Redis lost its counter between our read of
 	// the floor and the acquire, or that a holder before us wrote late. A new lease with a
 	// fresh floor settles it; once, so that a real conflict stays visible.
 	if again := reseedable(distinct); len(again) > 0 {
-		e.runWaves(ctx, again, layOutGrants)
+		e.runWaves(ctx, again, e.layOutGrants)
 	}
 	for _, r := range repeats {
 		r.echo()

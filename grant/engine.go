@@ -58,6 +58,7 @@ type Engine struct {
 	opt    Options
 	lanes  []*lane
 	gate   atomic.Pointer[time.Time] // when the schema last passed the check
+	told   answered
 }
 
 // NewEngine wires an engine. It talks to no server; the schema is checked before the first grant.

@@ -76,7 +76,7 @@ func (e *Engine) reverseWaves(ctx context.Context, all []*reversing, deed DeedFu
 		r.it.reset()
 		items[i] = r.it
 	}
-	e.runWaves(ctx, items, func(w wave) (transmission, error) { return layOutReversals(w, deed) })
+	e.runWaves(ctx, items, func(w wave) (transmission, error) { return e.layOutReversals(w, deed) })
 	for _, r := range all {
 		r.takeLease()
 	}

@@ -5,9 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
+
+// answered is the latest time of the database that this engine has told in an answer. What was
+// told is at that time or older; what is sent from now on posts later. So it tells a posting whose
+// answer was lost from one of an earlier call, where both are made under one lease: of a caller
+// that holds its lease for longer than one request. If the server's clock was set back, the former
+// is taken for the latter, which is answered as Replayed.
+type answered struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (a *answered) note(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at.After(a.at) {
+		a.at = at
+	}
+}
+
+func (a *answered) latest() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at
+}
 
 // transmission is a wave laid out for one transaction, of grants or of reversals, and the answers
 // that came back.

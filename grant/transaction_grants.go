@@ -16,10 +16,12 @@ type granting struct {
 	// deeds are rows of the operator log, per item; nil when no item has one.
 	deeds   []*string
 	answers []answer
+	told    *answered
+	since   time.Time // told before this was sent
 }
 
 // layOutGrants lays out a wave. It is a layOutFunc that always succeeds.
-func layOutGrants(w wave) (transmission, error) {
+func (e *Engine) layOutGrants(w wave) (transmission, error) {
 	items, columns := w.place(func(a, b *item) int {
 		return cmp.Or(
 			strings.Compare(a.req.PlayerID, b.req.PlayerID),
@@ -27,7 +29,7 @@ func layOutGrants(w wave) (transmission, error) {
 		)
 	})
 	n := len(items)
-	g := &granting{items: items}
+	g := &granting{items: items, told: &e.told, since: e.told.latest()}
 	players, events, kinds := make([]string, n), make([]string, n), make([]string, n)
 	amounts, actors, reasons := make([]int64, n), make([]string, n), make([]string, n)
 	for i, it := range items {
@@ -116,7 +118,15 @@ func (g *granting) lost(err error) {
 
 func (g *granting) deliver() {
 	for i, it := range g.items {
-		it.take(g.answers[i])
+		a := g.answers[i]
+		it.take(a)
+		if it.res.Outcome != Applied {
+			continue
+		}
+		if it.req.Held != nil && !it.res.At.After(g.since) {
+			it.replay(a)
+		}
+		g.told.note(it.res.At)
 	}
 }
 
@@ -136,14 +146,19 @@ func (it *item) take(a answer) {
 		it.res.LedgerID = value(a.ledgerID)
 		it.res.At = value(a.at)
 	case Replayed:
-		it.found(a)
-		it.res.ReplayOf = it.res.LedgerID
+		it.replay(a)
 	case Mismatch:
 		it.found(a)
 		it.res.Differs = it.res.Existing.Differences(it.req)
 	case StaleToken, TokenCollision:
 		it.res.Fence = &Fence{it.res.Resource, value(a.fenceToken), value(a.fenceOwner)}
 	}
+}
+
+// replay answers that the posting was there before.
+func (it *item) replay(a answer) {
+	it.found(a)
+	it.res.Outcome, it.res.ReplayOf = Replayed, it.res.LedgerID
 }
 
 // found records what the id is posted or claimed with.

@@ -15,10 +15,12 @@ type reversals struct {
 	args    []any        // the arguments of reverse_batch.sql but the last two
 	deed    *string      // the transaction's row of the operator log; nil: none
 	answers []reverseAnswer
+	told    *answered
+	since   time.Time // told before this was sent
 }
 
 // layOutReversals lays out a wave. Its error is deed's, which says what the log shall hold.
-func layOutReversals(w wave, deed DeedFunc) (transmission, error) {
+func (e *Engine) layOutReversals(w wave, deed DeedFunc) (transmission, error) {
 	items, columns := w.place(func(a, b *item) int {
 		return cmp.Or(
 			strings.Compare(a.rev.in.PlayerID, b.rev.in.PlayerID),
@@ -27,7 +29,7 @@ func layOutReversals(w wave, deed DeedFunc) (transmission, error) {
 		)
 	})
 	n := len(items)
-	s := &reversals{all: make([]*reversing, n)}
+	s := &reversals{all: make([]*reversing, n), told: &e.told, since: e.told.latest()}
 	postings, posted, amounts := make([]int64, n), make([]int64, n), make([]int64, n)
 	players, kinds, parts := make([]string, n), make([]string, n), make([]int32, n)
 	expect, policies := make([]int64, n), make([]string, n)
@@ -118,6 +120,13 @@ func (s *reversals) lost(err error) {
 func (s *reversals) deliver() {
 	for i, r := range s.all {
 		r.take(s.answers[i])
+		if r.out.Outcome != ReverseDone {
+			continue
+		}
+		if r.in.Held != nil && !r.out.At.After(s.since) {
+			r.out.Outcome = AlreadyReversed
+		}
+		s.told.note(r.out.At)
 	}
 }
 
