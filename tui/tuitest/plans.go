@@ -3,6 +3,7 @@ package tuitest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"rewardctl/grant"
@@ -96,6 +97,7 @@ func (w *World) Decide(ctx context.Context, word string, q repair.DecideRequest)
 		p.Version++
 		w.decided = append(w.decided, q)
 		if p.State.Final() && p.BrokenGlass() != nil {
+			p.Decisions = slices.Clone(p.Decisions) // the old ones are on the screen
 			p.BrokenGlass().AwaitsReview = false
 			return *p, nil
 		}
