@@ -1,6 +1,7 @@
 // Command .ci runs everything a change has to pass: it builds, vets, lints, checks the rules of
-// style and runs every test with the race detector, on a PostgreSQL and a Redis that it starts.
-// What is missing on the machine it installs, on Debian and as root, or else names.
+// style and runs every test, the concurrent ones under the race detector, on a PostgreSQL and a
+// Redis that it starts. What is missing on the machine it installs, on Debian and as root, or else
+// names.
 //
 //	go run ./.ci
 //	go run ./.ci STAGE...     only these stages, such as vet style
