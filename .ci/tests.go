@@ -47,7 +47,9 @@ func withServers(
 // goroutines. The others run the program itself, hundreds of times, only read, or are made of
 // these; under the detector they take several times as long.
 func raced() []string {
-	return []string{"rewardctl/grant", "rewardctl/grant/lease", "rewardctl/grant/outbox", "rewardctl/tui"}
+	return []string{
+		"rewardctl/grant", "rewardctl/grant/lease", "rewardctl/grant/outbox", "rewardctl/tui",
+	}
 }
 
 // runTests runs the tests of all packages and counts them. More arguments choose among them.
