@@ -43,6 +43,15 @@ func TestFaultHeldRepeat(t *testing.T) {
 				t.Errorf("answer %+v, want a replay of %d", again, first.LedgerID)
 			}
 			lost = f.pgProxy.Add(rule)
+			other := r
+			other.Amount++
+			differs := grantOne(t, engine, other)
+			happens(t, lost.Fired(), "the loss")
+			want(t, differs, grant.Mismatch)
+			if len(differs.Differs) != 1 || differs.Differs[0].Field != "amount" {
+				t.Errorf("differs in %+v", differs.Differs)
+			}
+			lost = f.pgProxy.Add(rule)
 			r.EventID += "-next"
 			next := grantOne(t, engine, r)
 			happens(t, lost.Fired(), "the loss")

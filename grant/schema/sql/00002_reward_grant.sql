@@ -202,7 +202,9 @@ begin
     ), judged as (
         select d.*, case
             when d.id = v_ids[d.n] then 'applied'
-            when p_resubmit and d.have_token = d.token and d.lease_owner = d.owner then 'applied'
+            -- The same content, too: a lease that is kept may have posted other content before.
+            when p_resubmit and d.have_token = d.token and d.lease_owner = d.owner
+                 and d.have_kind = d.kind and d.have_amount = d.amount then 'applied'
             when not d.passed and d.last_token > d.token then 'stale_token'
             when d.passed and d.id is null and d.claim_token >= d.token
                  and d.claim_status <> 'applied' then 'stale_token'
