@@ -275,7 +275,8 @@ begin
         action_id := null;
         v_deed := p_deed[v_row.ord]::jsonb;
         if v_deed ? 'action' and v_row.outcome is not null then
-            if p_resubmit then
+            -- What is posted only now has no row yet, whatever an earlier row is called.
+            if p_resubmit and v_row.have_at is distinct from now() then
                 select a.id into action_id from operator_action a
                 where a.target = v_deed ->> 'target' and a.action = v_deed ->> 'action'
                   and a.arguments ->> 'deed' = v_deed -> 'arguments' ->> 'deed'

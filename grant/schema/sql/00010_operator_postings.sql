@@ -55,9 +55,13 @@ as $$
 -- errors:  those of reward_reverse_posting; 42501 without a row of the log.
 begin
     perform operator_action_accounts(array[p_deed::text]);
-    return query select * from reward_reverse_posting(p_lease, p_lead, p_resource, p_token,
-        p_owner, p_posting, p_player, p_kind, p_posted, p_part, p_amount, p_expect, p_policy,
-        p_actor, p_reason, p_resubmit, p_deed);
+    return query
+    select r.ord, r.outcome, r.ledger_id, r.taken, r.parts, r.rest, r.balance_before,
+        r.balance_after, r.event, r.have_token, r.have_owner, r.have_actor, r.have_reason,
+        r.have_at, r.fence_token, r.fence_owner
+    from reward_reverse_posting(p_lease, p_lead, p_resource, p_token, p_owner, p_posting, p_player,
+        p_kind, p_posted, p_part, p_amount, p_expect, p_policy, p_actor, p_reason, p_resubmit,
+        p_deed) as r;
 end
 $$;
 -- +goose StatementEnd
