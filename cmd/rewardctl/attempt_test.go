@@ -52,12 +52,12 @@ func confirmed(cmd *cobra.Command) map[string]bool {
 	return found
 }
 
-// Whatever command asks for words in a protected context: without them it changes nothing, ends
-// with 5, and leaves one row of the log, in which what was typed does not stand.
-func TestRefusedConfirmationsAreLogged(t *testing.T) {
-	t.Parallel()
-	c := newChild(t)
-	file := c.file("two.csv", 2)
+// withSomethingToDeny has a posting and a plan of two rows. It returns the plan's file and the last
+// row of the log.
+func withSomethingToDeny(t *testing.T) (c *child, file string, last int64) {
+	t.Helper()
+	c = newChild(t)
+	file = c.file("two.csv", 2)
 	for _, line := range []string{
 		"grant create --player p-1 --event e-1 --kind gems --amount 5 --reason why",
 		"grant plan " + file + " --campaign c1 --reason why",
@@ -66,7 +66,15 @@ func TestRefusedConfirmationsAreLogged(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", line, err, out)
 		}
 	}
-	_, last := c.logRows(0)
+	_, last = c.logRows(0)
+	return c, file, last
+}
+
+// Whatever command asks for words in a protected context: without them it changes nothing, ends
+// with 5, and leaves one row of the log, in which what was typed does not stand.
+func TestRefusedConfirmationsAreLogged(t *testing.T) {
+	t.Parallel()
+	c, file, last := withSomethingToDeny(t)
 	lines := map[string]string{
 		"audit ack":      "audit ack 1 --reason why",
 		"fence reseed":   "fence reseed reward:p-1 --reason why",
@@ -117,17 +125,7 @@ func TestRefusedConfirmationsAreLogged(t *testing.T) {
 // where nothing can be written, that is said.
 func TestRefusedDeedsAreLogged(t *testing.T) {
 	t.Parallel()
-	c := newChild(t)
-	file := c.file("two.csv", 2)
-	for _, line := range []string{
-		"grant create --player p-1 --event e-1 --kind gems --amount 5 --reason why",
-		"grant plan " + file + " --campaign c1 --reason why",
-	} {
-		if out, err := c.command(strings.Fields(line)...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, out)
-		}
-	}
-	_, last := c.logRows(0)
+	c, _, last := withSomethingToDeny(t)
 	const release = "lease release reward:p-1 --owner o --token 77 --reason why"
 	view := account(t, c.world, "looker", "view")
 	for _, try := range []struct {
