@@ -24,13 +24,8 @@ import (
 // before the test's PostgreSQL, and returns its address.
 func startBouncer(t *testing.T, w *granttest.World) string {
 	t.Helper()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr().String()
-	_, port := hostPort(t, addr)
-	_ = free.Close()
+	port := granttest.FreePort(t)
+	addr := fmt.Sprintf("127.0.0.1:%d", port)
 	folder, err := os.MkdirTemp("/tmp", "rewardctl-bouncer-")
 	if err != nil {
 		t.Fatal(err)

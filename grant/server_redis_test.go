@@ -3,7 +3,6 @@ package grant_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	process "os/exec"
 	"path/filepath"
@@ -335,15 +334,10 @@ func TestServerRedisClock(t *testing.T) {
 // startWithClock starts a redis-server whose clock the library moves, and returns its address.
 func startWithClock(t *testing.T, library string) string {
 	t.Helper()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr().String()
-	_, port := hostPort(t, addr)
-	_ = free.Close()
+	port := granttest.FreePort(t)
+	addr := fmt.Sprintf("127.0.0.1:%d", port)
 	cmd := process.CommandContext(context.WithoutCancel(t.Context()), "redis-server", "--bind",
-		"127.0.0.1", "--port", strconv.Itoa(int(port)), "--save", "", "--dir", t.TempDir())
+		"127.0.0.1", "--port", strconv.Itoa(port), "--save", "", "--dir", t.TempDir())
 	cmd.Env = append(os.Environ(), "LD_PRELOAD="+library)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

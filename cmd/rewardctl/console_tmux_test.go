@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewardctl/grant/granttest"
 )
 
 // pane is a program in a tmux server of its own: what a person sees who works that way.
@@ -199,7 +200,7 @@ func TestConsoleEndsWithItsTerminal(t *testing.T) {
 func TestConsoleSeesAServerKilledAndBack(t *testing.T) {
 	t.Parallel()
 	c := newChild(t)
-	port := freePort(t)
+	port := strconv.Itoa(granttest.FreePort(t))
 	server := startRedis(t, port)
 	p := c.inTmux("rewardctl --home leases", "REWARDCTL_REDIS_ADDRS=127.0.0.1:"+port)
 	p.see("nobody holds a lease")
@@ -214,21 +215,6 @@ func TestConsoleSeesAServerKilledAndBack(t *testing.T) {
 	p.see("everything answers again")
 	p.see("redis ●")
 	p.press("q")
-}
-
-// freePort returns a port on which nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // startRedis starts a Redis of this test.

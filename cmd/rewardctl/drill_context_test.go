@@ -19,18 +19,8 @@ import (
 
 	"rewardctl/config"
 	"rewardctl/config/embedded"
+	"rewardctl/grant/granttest"
 )
-
-// unusedPort asks for a port that is free right now.
-func unusedPort(t *testing.T) int {
-	t.Helper()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer free.Close()
-	return free.Addr().(*net.TCPAddr).Port
-}
 
 // background starts a server that ends with the test, and waits until it listens.
 func background(t *testing.T, port int, name string, args ...string) {
@@ -66,7 +56,7 @@ func behindSentinel(t *testing.T, conf *config.Context) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = primary.Stop() })
-	port, dir := unusedPort(t), t.TempDir()
+	port, dir := granttest.FreePort(t), t.TempDir()
 	path := filepath.Join(dir, "sentinel.conf")
 	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\n"+
 		"sentinel monitor mymaster 127.0.0.1 %d 1\n", port, dir, primary.Port())
@@ -106,7 +96,7 @@ func overTLS(t *testing.T, conf *config.Context) {
 			t.Fatal(err)
 		}
 	}
-	port := unusedPort(t)
+	port := granttest.FreePort(t)
 	background(t, port, "redis-server", "--port", "0", "--tls-port", strconv.Itoa(port), "--bind",
 		"127.0.0.1", "--tls-cert-file", filepath.Join(dir, "cert"), "--tls-key-file",
 		filepath.Join(dir, "key"), "--tls-auth-clients", "no", "--save", "", "--dir", dir)

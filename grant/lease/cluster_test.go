@@ -23,16 +23,6 @@ import (
 	"rewardctl/grant/lease"
 )
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // startCluster starts three primaries that share all slots and returns their addresses.
 func startCluster(t *testing.T) []string {
 	t.Helper()
@@ -46,7 +36,7 @@ func formCluster(t *testing.T, start func(i int, args ...string) *embedded.Redis
 	var addrs []string
 	var first int
 	for i := range nodes {
-		bus := freePort(t)
+		bus := granttest.FreePort(t)
 		r := start(i, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(bus))
 		c := dial(t, r.Addr())
 		from, to := i*slots/nodes, (i+1)*slots/nodes-1
@@ -247,7 +237,7 @@ func TestSentinel(t *testing.T) {
 // startSentinel starts one sentinel that watches a primary, and returns its address.
 func startSentinel(t *testing.T, primary string) string {
 	t.Helper()
-	at := freePort(t)
+	at := granttest.FreePort(t)
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "sentinel.conf")
 	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nlogfile %s\n"+
