@@ -80,6 +80,11 @@ func (p *prompt) opening() []command {
 		},
 		{[]string{"grant", "list"}, "grant list [FILTER]", text.N("the plans"), open(ScreenPlans)},
 		{
+			[]string{"approvals"},
+			"approvals", text.N("what waits for somebody's approval"),
+			open(ScreenApprovals),
+		},
+		{
 			[]string{"grant", "status"},
 			"grant status PLAN", text.N("the rows of a plan"),
 			about(ScreenPlanRows, "plan", "grant status PLAN"),

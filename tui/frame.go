@@ -156,12 +156,25 @@ func (r *root) tabLine() string {
 		right = " " + safetext.Cell(j.name+" "+orEllipsis(j.progress(), t)) + " "
 		right = safetext.Cut(right, r.w/3, t.Glyphs.Ellipsis)
 	}
-	left, width := r.drawTabs(false)
-	if width+safetext.Width(right) > r.w {
-		left, _ = r.drawTabs(true)
+	left := ""
+	for _, tight := range tabFits {
+		line, width := r.drawTabs(tight)
+		if left = line; width+safetext.Width(right) <= r.w {
+			break
+		}
 	}
 	return spread(left, t.Text(paint.Warn, right), r.w, t.Glyphs.Ellipsis)
 }
+
+// tabFit is a way to write the tabs: the blanks around each, and how much of the names of those
+// that are not shown there is room for.
+type tabFit struct {
+	pad  string
+	name int
+}
+
+// tabFits go from roomy to tight.
+var tabFits = []tabFit{{" ", 99}, {"", 99}, {"", 6}, {"", 5}, {"", 4}, {"", 3}}
 
 func orEllipsis(words string, t *paint.Theme) string {
 	if words == "" {
@@ -170,26 +183,33 @@ func orEllipsis(words string, t *paint.Theme) string {
 	return words
 }
 
-func (r *root) drawTabs(tight bool) (line string, width int) {
+func (r *root) drawTabs(fit tabFit) (line string, width int) {
 	t, here := r.d.theme, r.standing()
 	var b strings.Builder
 	b.WriteString(" ")
 	width = 1
 	for _, tab := range r.tabs() {
-		words := tab.digit + " " + r.d.tr(tab.Title())
-		pad := " "
-		if tight {
-			words, pad = tab.digit+r.d.tr(tab.Title()), ""
+		name := r.d.tr(tab.Title())
+		bad := r.badges.of(tab.ID())
+		sign := bad.text(t.Glyphs)
+		if tab.ID() != here {
+			name = safetext.Cut(name, fit.name, "")
 		}
+		words, role := tab.digit+fit.pad+name, paint.Muted
+		edge := [2]string{fit.pad, fit.pad}
 		if tab.ID() == here {
-			words = "[" + words + "]"
-			b.WriteString(t.Text(paint.ButtonFocus, words))
-		} else {
-			words = pad + words + pad
-			b.WriteString(t.Text(paint.Muted, words))
+			edge, role = [2]string{"[", "]"}, paint.ButtonFocus
 		}
-		b.WriteString(" ")
-		width += safetext.Width(words) + 1
+		b.WriteString(t.Text(role, edge[0]+words))
+		if sign != "" {
+			mark := paint.Warn
+			if bad.bad {
+				mark = paint.Bad
+			}
+			b.WriteString(t.Text(mark, sign))
+		}
+		b.WriteString(t.Text(role, edge[1]) + " ")
+		width += safetext.Width(edge[0]+words+sign+edge[1]) + 1
 	}
 	return b.String(), width
 }

@@ -32,9 +32,10 @@ func tour() []visit {
 		{"findings", []string{"j", "k", "enter"}, "paid twice"},
 		{"evidence", []string{"enter"}, "What to do"},
 		{"acknowledge", []string{"esc", "K"}, "now, live"},
-		{"plans", []string{"esc", "5"}, "outage-48"},
+		{"approvals", []string{"esc", "5"}, "outage-48"},
 		{"approve", []string{"V"}, "now, live"},
-		{"plan", []string{"esc", "enter"}, "player-44"},
+		{"plans", []string{"esc", "P"}, "outage-48"},
+		{"plan", []string{"enter"}, "player-44"},
 		{"outbox", []string{"6"}, "given up"},
 		{"requeue", []string{"T"}, "now, live"},
 		{"log", []string{"esc", "7"}, "lease release"},
@@ -108,7 +109,8 @@ func TestGoldenKorean(t *testing.T) {
 				{"ko_release", []string{"R"}, "지금, 실시간"},
 				{"ko_help", []string{"esc", "?"}, "이 화면"},
 				{"ko_now", []string{"esc", "0"}, "소유자가 사라진 리스"},
-				{"ko_plans", []string{"5"}, "outage-48"},
+				{"ko_approvals", []string{"5"}, "outage-48"},
+				{"ko_plans", []string{"P"}, "outage-48"},
 				{"ko_outbox", []string{"6"}, "포기"},
 			} {
 				c.Press(v.keys...)

@@ -72,7 +72,7 @@ func (s *grantScreen) clear() {
 }
 
 func (s *grantScreen) ID() ScreenID  { return ScreenGrant }
-func (s *grantScreen) Title() string { return "Grant" }
+func (s *grantScreen) Title() string { return "Grants" }
 
 // Open shows the form, filled with what is given.
 func (s *grantScreen) Open(ctx context.Context, args Args) tea.Cmd {
@@ -287,6 +287,9 @@ func (s *grantScreen) Bindings() []Binding {
 				return s.d.clip(s.d.tr("the command"), repair.CommandLine(newGrant(s.d, req).CLI()))
 			},
 		},
+		{Keys: []string{"ctrl+t", "P"}, Help: "plans of files", Action: func() tea.Cmd {
+			return s.d.root.goTo(ScreenPlans, nil)
+		}},
 		{Keys: []string{"ctrl+g"}, Help: "player", Quiet: true, Action: func() tea.Cmd {
 			return s.d.root.goTo(ScreenPlayer, Args{"player": s.fields[inPlayer].value()})
 		}},
@@ -302,7 +305,7 @@ func (s *grantScreen) complete() (bool, string) {
 
 // Crumb says what the form is for.
 func (s *grantScreen) Crumb() crumb {
-	return crumb{path: s.d.tr("Grant") + " › " + s.d.tr("one by hand")}
+	return crumb{path: s.d.tr("Grants") + " › " + s.d.tr("one by hand")}
 }
 
 // Seen tells how old the preview is.

@@ -34,6 +34,7 @@ type tile struct {
 	label string // English; translated when it is drawn
 	count int64
 	bad   bool // it needs somebody now
+	waits bool // nothing is wrong: it waits for somebody
 	note  string
 	to    ScreenID
 	args  Args
@@ -184,29 +185,32 @@ func (s *nowScreen) attention() []tile {
 		lease(text.N("leases that are overdue for renewal"), inspect.OverdueRenewal, true),
 		lease(text.N("leases about to end"), inspect.Expiring, false),
 		lease(text.N("locks of other programs"), inspect.Foreign, false),
+	}
+	list = append(append(list, s.d.pulseTiles(p)...), s.auditTile())
+	return append(list, s.read.extra...)
+}
+
+// pulseTiles are what the pulse tells of: deliveries, and deeds that were cut off.
+func (d *desk) pulseTiles(p inspect.Pulse) []tile {
+	const longWait = 5 * time.Minute
+	oldest := ""
+	if p.Oldest > 0 {
+		oldest = d.tr("the oldest for %s", brief(p.Oldest))
+	}
+	return []tile{
 		{
 			key: "dead", label: text.N("deliveries given up"), count: p.Dead, bad: p.Dead > 0,
 			to: ScreenOutbox, args: Args{"filter": "state:dead"},
 		},
 		{
 			key: "waiting", label: text.N("deliveries that wait"), count: p.Waiting,
-			bad: p.Oldest > 5*time.Minute, note: s.oldest(), to: ScreenOutbox,
+			bad: p.Oldest > longWait, note: oldest, to: ScreenOutbox,
 		},
 		{
 			key: "cut_off", label: text.N("deeds that were cut off"), count: p.CutOff, bad: p.CutOff > 0,
 			to: ScreenLog, args: Args{"filter": "phase:intent"},
 		},
-		s.auditTile(),
 	}
-	list = append(list, s.read.extra...)
-	return list
-}
-
-func (s *nowScreen) oldest() string {
-	if s.read.pulse.Oldest <= 0 {
-		return ""
-	}
-	return s.d.tr("the oldest for %s", brief(s.read.pulse.Oldest))
 }
 
 func (s *nowScreen) auditTile() tile {

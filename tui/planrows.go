@@ -49,7 +49,7 @@ func newPlanRowsScreen(d *desk) *list[repair.ApplyLine] {
 		},
 		servers: []grant.Backend{grant.PostgreSQL}, sortKey: "line", empty: "the plan has no rows",
 		crumb: func(args Args) string {
-			return d.tr("Plans") + " › " + d.tr("plan %s", safetext.Cell(args["plan"]))
+			return d.tr("Grants") + " › " + d.tr("Plans") + " › " + d.tr("plan %s", safetext.Cell(args["plan"]))
 		},
 		keys: func(l *list[row]) []Binding {
 			return []Binding{{

@@ -25,7 +25,7 @@ type planList = list[repair.Plan]
 func newPlansScreen(d *desk) *planList {
 	d.tilers = append(d.tilers, d.planTiles)
 	return newList(d, listSpec[repair.Plan]{
-		id: ScreenPlans, title: "Plans", columns: planColumns(d),
+		id: ScreenPlans, parent: ScreenGrant, title: "Plans", columns: planColumns(d),
 		rowID: func(p *repair.Plan) string { return idText(p.ID) },
 		load: func(ctx context.Context, _ Args) (batch[repair.Plan], error) {
 			if d.opts.Plans == nil {
@@ -39,8 +39,15 @@ func newPlansScreen(d *desk) *planList {
 		detail: func(it *item[repair.Plan], w int) (a, b []string) {
 			return planDetail(d, it.row, w)
 		},
-		keys: planKeys,
-		cli:  func(Args, string) []string { return []string{"rewardctl", "grant", "list"} },
+		crumb: func(Args) string { return d.tr("Grants") + " › " + d.tr("Plans") },
+		keys: func(l *planList) []Binding {
+			return append(planKeys(l), Binding{
+				Keys: []string{"C"}, Help: "grant by hand", Quiet: true, Action: func() tea.Cmd {
+					return d.root.goTo(ScreenGrant, nil)
+				},
+			})
+		},
+		cli: func(Args, string) []string { return []string{"rewardctl", "grant", "list"} },
 	})
 }
 
@@ -56,8 +63,7 @@ func (d *desk) planTiles(ctx context.Context) ([]tile, error) {
 		return nil, err
 	}
 	approve := tile{
-		key: "plans", label: text.N("plans that wait for approval"), to: ScreenPlans,
-		args: Args{"filter": "state:waiting"},
+		key: "plans", label: text.N("plans that wait for approval"), to: ScreenApprovals,
 	}
 	stopped := tile{
 		key: "stopped", label: text.N("plans with rows left"), to: ScreenPlans,
@@ -65,7 +71,7 @@ func (d *desk) planTiles(ctx context.Context) ([]tile, error) {
 	}
 	glass := tile{
 		key: "glass", label: text.N("plans under broken glass to review"),
-		to: ScreenPlans, bad: true,
+		to: ScreenApprovals, bad: true,
 	}
 	for i := range waiting {
 		p := &waiting[i]
@@ -80,6 +86,7 @@ func (d *desk) planTiles(ctx context.Context) ([]tile, error) {
 		}
 	}
 	approve.bad, stopped.bad = approve.count > 0, stopped.count > 0
+	approve.waits = true
 	if glass.count == 0 { // an emergency is no part of most days
 		return []tile{approve, stopped}, nil
 	}
@@ -184,6 +191,7 @@ func planDetail(d *desk, p *repair.Plan, w int) (left, right []string) {
 	a, b := facts{d: d, w: w}, facts{d: d, w: w}
 	word, role := planWord(d, p)
 	a.title(p.Name()+"  "+word, role)
+	a.add(d.tr("campaign"), p.Campaign)
 	a.add(d.tr("reason"), p.Reason)
 	a.add(d.tr("rows"), d.tr("%d: %d due, %d duplicates, %d invalid", p.Rows, p.Due, p.Duplicates,
 		p.Invalid))

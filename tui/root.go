@@ -38,6 +38,7 @@ type root struct {
 	ahead   []place // what "back" came from
 	modals  []*layer
 	prompt  prompt
+	badges  badges
 	keys    keyState
 	quitAt  time.Time // when ctrl+c was pressed first
 	failed  bool      // Update or View panicked
@@ -48,10 +49,10 @@ func newRoot(d *desk) *root {
 	d.root = r
 	r.screens = []screen{
 		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newPlayerScreen(d), newGrantScreen(d),
-		newAuditsScreen(d), newFindingsScreen(d), newPlansScreen(d), newPlanRowsScreen(d),
-		newOutboxScreen(d), newLogScreen(d), newDoctorScreen(d), newDrillsScreen(d),
+		newPlansScreen(d), newPlanRowsScreen(d), newAuditsScreen(d), newFindingsScreen(d),
+		newApprovalsScreen(d), newOutboxScreen(d), newLogScreen(d), newDoctorScreen(d), newDrillsScreen(d),
 	}
-	r.prompt = newPrompt(r)
+	r.prompt, r.badges = newPrompt(r), newBadges(d)
 	r.prompt.history = d.saved.History
 	for i, s := range r.screens {
 		if s.ID() == ScreenID(d.opts.Home) {
@@ -87,15 +88,11 @@ func (r *root) has(id ScreenID) bool {
 }
 
 // standing returns the tab that the screen belongs to.
-func (r *root) standing() ScreenID {
-	if c, ok := r.screen().(child); ok && c.Parent() != "" {
-		return c.Parent()
-	}
-	return r.screen().ID()
-}
+func (r *root) standing() ScreenID { return r.tabOf(r.screen().ID()) }
 
 // Init opens the first screen.
 func (r *root) Init() tea.Cmd {
+	r.badges.begin()
 	cmds := []tea.Cmd{r.show(r.cur, nil), r.tick(), r.d.askRights()}
 	if r.mouse {
 		cmds = append(cmds, tea.EnableMouseCellMotion)

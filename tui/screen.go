@@ -15,19 +15,20 @@ type ScreenID string
 
 // The screens.
 const (
-	ScreenNow      ScreenID = "now"
-	ScreenLeases   ScreenID = "leases"
-	ScreenTokens   ScreenID = "tokens"
-	ScreenPlayer   ScreenID = "player"
-	ScreenGrant    ScreenID = "grant"
-	ScreenAudits   ScreenID = "audits"
-	ScreenFindings ScreenID = "findings"
-	ScreenPlans    ScreenID = "plans"
-	ScreenPlanRows ScreenID = "plan"
-	ScreenOutbox   ScreenID = "outbox"
-	ScreenLog      ScreenID = "log"
-	ScreenDoctor   ScreenID = "doctor"
-	ScreenDrills   ScreenID = "drills"
+	ScreenNow       ScreenID = "now"
+	ScreenLeases    ScreenID = "leases"
+	ScreenTokens    ScreenID = "tokens"
+	ScreenPlayer    ScreenID = "player"
+	ScreenGrant     ScreenID = "grant"
+	ScreenAudits    ScreenID = "audits"
+	ScreenFindings  ScreenID = "findings"
+	ScreenPlans     ScreenID = "plans"
+	ScreenApprovals ScreenID = "approvals"
+	ScreenPlanRows  ScreenID = "plan"
+	ScreenOutbox    ScreenID = "outbox"
+	ScreenLog       ScreenID = "log"
+	ScreenDoctor    ScreenID = "doctor"
+	ScreenDrills    ScreenID = "drills"
 )
 
 // Args are what a screen is opened with, such as {"player": "p-1"}.

@@ -6,7 +6,7 @@ import "strings"
 type Glyphs struct {
 	Ellipsis, Cursor, Mark, SortUp, SortDown, Rule, Bar, Dot, Hollow string
 	Full, Empty, Thumb, Track, Left, Right                           string
-	OK, Wrong, Warning, Equal, NotEqual, Arrow, Dash, Times          string
+	OK, Wrong, Warning, Equal, NotEqual, Arrow, Dash, Times, Badge   string
 	TopLeft, TopRight, BottomLeft, BottomRight, Horizontal, Vertical string
 	Double                                                           Border
 	Sparks                                                           []string
@@ -22,7 +22,7 @@ func unicodeGlyphs() Glyphs {
 		Ellipsis: "…", Cursor: "▶", Mark: "◆", SortUp: "▲", SortDown: "▼", Rule: "─", Bar: "│",
 		Dot: "●", Hollow: "○", Full: "█", Empty: "░", Thumb: "█", Track: "│", Left: "◀",
 		Right: "▶", OK: "✓", Wrong: "✗", Warning: "▲", Equal: "=", NotEqual: "≠", Arrow: "→",
-		Dash: "–", Times: "×",
+		Dash: "–", Times: "×", Badge: "·",
 		TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯", Horizontal: "─",
 		Vertical: "│",
 		Double:   Border{"╔", "╗", "╚", "╝", "═", "║"},
@@ -35,7 +35,7 @@ func asciiGlyphs() Glyphs {
 		Ellipsis: "~", Cursor: ">", Mark: "*", SortUp: "^", SortDown: "v", Rule: "-", Bar: "|",
 		Dot: "o", Hollow: ".", Full: "#", Empty: ".", Thumb: "#", Track: "|", Left: "<",
 		Right: ">", OK: "+", Wrong: "x", Warning: "!", Equal: "=", NotEqual: "#", Arrow: ">",
-		Dash: "-", Times: "x",
+		Dash: "-", Times: "x", Badge: ":",
 		TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Horizontal: "-",
 		Vertical: "|",
 		Double:   Border{"#", "#", "#", "#", "=", "#"},
