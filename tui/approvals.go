@@ -42,7 +42,9 @@ func newApprovalsScreen(d *desk) *planList {
 			})
 		},
 		cli: func(Args, string) []string {
-			return []string{"rewardctl", "grant", "list", "--state", string(repair.PlanWaiting), "--unreviewed"}
+			return []string{
+				"rewardctl", "grant", "list", "--state", string(repair.PlanWaiting), "--unreviewed",
+			}
 		},
 	})
 }

@@ -26,7 +26,8 @@ type badges struct {
 }
 
 func newBadges(d *desk) badges {
-	return badges{d, newFeed(d, max(badgesEvery, d.opts.Refresh), func(t *tile) string { return t.key },
+	key := func(t *tile) string { return t.key }
+	return badges{d, newFeed(d, max(badgesEvery, d.opts.Refresh), key,
 		func(ctx context.Context, _ Args) (batch[tile], error) {
 			pulse, err := d.opts.Inspector.Pulse(ctx)
 			if err != nil {

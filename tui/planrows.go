@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"rewardctl/grant"
@@ -49,7 +50,9 @@ func newPlanRowsScreen(d *desk) *list[repair.ApplyLine] {
 		},
 		servers: []grant.Backend{grant.PostgreSQL}, sortKey: "line", empty: "the plan has no rows",
 		crumb: func(args Args) string {
-			return d.tr("Grants") + " › " + d.tr("Plans") + " › " + d.tr("plan %s", safetext.Cell(args["plan"]))
+			return strings.Join([]string{
+				d.tr("Grants"), d.tr("Plans"), d.tr("plan %s", safetext.Cell(args["plan"])),
+			}, " › ")
 		},
 		keys: func(l *list[row]) []Binding {
 			return []Binding{{

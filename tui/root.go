@@ -48,9 +48,10 @@ func newRoot(d *desk) *root {
 	r := &root{d: d, leave: func() {}, mouse: d.opts.Mouse}
 	d.root = r
 	r.screens = []screen{
-		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newPlayerScreen(d), newGrantScreen(d),
-		newPlansScreen(d), newPlanRowsScreen(d), newAuditsScreen(d), newFindingsScreen(d),
-		newApprovalsScreen(d), newOutboxScreen(d), newLogScreen(d), newDoctorScreen(d), newDrillsScreen(d),
+		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newPlayerScreen(d),
+		newGrantScreen(d), newPlansScreen(d), newPlanRowsScreen(d), newAuditsScreen(d),
+		newFindingsScreen(d), newApprovalsScreen(d), newOutboxScreen(d), newLogScreen(d),
+		newDoctorScreen(d), newDrillsScreen(d),
 	}
 	r.prompt, r.badges = newPrompt(r), newBadges(d)
 	r.prompt.history = d.saved.History
