@@ -92,10 +92,13 @@ func (h *TokenHistory) concludeExpiry(issued []TokenEntry, redisSeen bool) {
 	}
 	if n := len(issued); n > 0 && redisSeen && !h.heldBy(issued[n-1]) &&
 		!ended[tokenKey(issued[n-1].Token, issued[n-1].Owner)] {
-		last := issued[n-1]
+		last, holder := issued[n-1], "nobody holds it"
+		if h.Lease != nil && h.Lease.Foreign != "" {
+			holder = "other data (" + h.Lease.Foreign + ") is under its key"
+		}
 		h.Entries = append(h.Entries, TokenEntry{
 			At: last.At, Source: Concluded, Event: TokenExpired, Token: last.Token,
-			Owner: last.Owner, Detail: "no release was seen, and nobody holds it: it has expired " +
+			Owner: last.Owner, Detail: "no release was seen, and " + holder + ": it has expired " +
 				"since; when is not known",
 		})
 	}

@@ -80,6 +80,28 @@ func TestTokensTellTheWholeStory(t *testing.T) {
 	}
 }
 
+// Other data took the key over: the last token has expired, and nobody is said to hold it or not.
+func TestTokensUnderForeignData(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.take(t, "reward:p1", "one")
+	key := b.store.LockKey("reward:p1")
+	b.Redis.Del(t.Context(), key)
+	if err := b.Redis.HSet(t.Context(), key, "uuid", 1).Err(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := b.reader.Tokens(t.Context(), "reward:p1")
+	if err != nil || h.Lease == nil || h.Lease.Foreign != "hash" || len(h.Tokens) != 1 ||
+		h.Tokens[0].End != inspect.TokenExpired {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	last := h.Entries[len(h.Entries)-1].Detail
+	mustContain(t, "the end", last, "other data (hash) is under its key")
+	if strings.Contains(last, "nobody") {
+		t.Error(last)
+	}
+}
+
 // Redis lost its counter: the token is issued twice and goes down (B10).
 func TestTokensShowALostCounter(t *testing.T) {
 	t.Parallel()

@@ -227,6 +227,22 @@ func TestPreviewShowsTheHolder(t *testing.T) {
 	}
 }
 
+// Other data under the key is in the way, but nobody holds a lease by it.
+func TestPreviewShowsForeignData(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key := b.store.LockKey(grant.ResourceFor("p1"))
+	if err := b.Redis.HSet(t.Context(), key, "uuid", 1).Err(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.operator.PreviewGrant(t.Context(), b.request("p1", "c:p1:s:gems:v1", 50))
+	if err != nil || p.Result.Outcome != grant.LeaseHeld || !p.Result.Holder.Foreign ||
+		!strings.Contains(p.Note, "other data is under the lock's key") ||
+		strings.Contains(p.Note, "token") {
+		t.Fatalf("%+v, %v", p, err)
+	}
+}
+
 func TestPreviewWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -156,6 +156,10 @@ func (p *GrantPreview) sentence() string {
 	if h.Left < 0 {
 		left = "without expiry"
 	}
+	if h.Foreign {
+		return fmt.Sprintf("Would have to wait: other data is under the lock's key, %s. Then it "+
+			"would %s.", left, what)
+	}
 	return fmt.Sprintf("Would have to wait: %s holds the lease under token %d %s. Then it would %s.",
 		h.Owner, h.Token, left, what)
 }

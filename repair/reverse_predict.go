@@ -158,6 +158,9 @@ func (item *ReverseItem) took(res grant.Reversed) string {
 		return fmt.Sprintf("Nothing moved: it has changed since it was looked at; %d of %d %s are "+
 			"left, the balance is %d.", res.Left, p.Amount, p.Kind, res.BalanceBefore)
 	case grant.ReverseHeld:
+		if res.Holder.Foreign {
+			return "Nothing moved: other data is under the lock's key."
+		}
 		return fmt.Sprintf("Nothing moved: %s holds the lease under token %d.", res.Holder.Owner,
 			res.Holder.Token)
 	case grant.ReverseStale, grant.ReverseCollision:

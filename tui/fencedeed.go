@@ -75,6 +75,9 @@ func lookAtToken(ctx context.Context, d *desk, req repair.BurnRequest) (Observed
 	lock := d.tr("nobody holds it now")
 	if l := detail.Lease; l != nil {
 		lock = fmt.Sprintf("%d  %s", l.Token, stateWords(d.lang, l.Verdict))
+		if l.Foreign != "" {
+			lock = heldWords(d, l)
+		}
 		if l.Token == req.Token && trust(l.Verdict) == "alive" {
 			o.Effects = append(o.Effects,
 				d.tr("its holder shows signs of life: its next write is refused"))

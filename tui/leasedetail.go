@@ -143,12 +143,15 @@ func (p *historyPage) Update(msg tea.Msg) tea.Cmd {
 func historyText(d *desk, detail inspect.LeaseDetail) []string {
 	var lines []string
 	put := func(words string) { lines = append(lines, safetext.Lines(words)...) }
-	if l := detail.Lease; l != nil {
+	switch l := detail.Lease; {
+	case l == nil:
+		put(d.tr("nobody holds it now"))
+	case l.Foreign != "":
+		put(heldWords(d, l))
+	default:
 		put(d.tr("held by   %s", l.Owner))
 		put(d.tr("token     %d", l.Token))
 		put(d.tr("verdict   %s", stateWords(d.lang, l.Verdict)))
-	} else {
-		put(d.tr("nobody holds it now"))
 	}
 	if f := detail.Fence; f != nil {
 		words := d.tr("fence     %d by %s since %s", f.Token, f.Owner, stamp(f.At))
@@ -166,8 +169,11 @@ func historyText(d *desk, detail inspect.LeaseDetail) []string {
 	put("\n" + d.tr("History, newest first"))
 	for _, e := range detail.History {
 		owner, _, _ := strings.Cut(e.Owner, "#") // without the nonce: the token tells them apart
-		put(fmt.Sprintf("  %s  %-17s %s %d, %s: %s", stamp(e.At), e.Event, d.tr("token"), e.Token,
-			owner, e.Detail))
+		what := e.Detail
+		if e.Token != 0 { // what other programs had under the key has none
+			what = fmt.Sprintf("%s %d, %s: %s", d.tr("token"), e.Token, owner, e.Detail)
+		}
+		put(fmt.Sprintf("  %s  %-17s %s", stamp(e.At), e.Event, what))
 	}
 	if len(detail.History) == 0 {
 		put("  " + d.tr("nothing is recorded"))

@@ -82,7 +82,12 @@ func (r release) observed(detail inspect.LeaseDetail) Observed {
 		return o
 	}
 	if l.Foreign != "" {
-		o.Facts = append(o.Facts, Fact{Name: text.N("value"), Value: l.Value, Guard: true})
+		value := Fact{Name: text.N("value"), Value: l.Value, Guard: true}
+		if l.Value == "" {
+			value.Show = func(time.Time) string { return r.d.tr("other data of type %s", l.Foreign) }
+			o.Block = r.d.tr("other data is under the key; it has no value that could be compared")
+		}
+		o.Facts = append(o.Facts, value)
 	} else {
 		o.Facts = append(o.Facts, Fact{Name: text.N("owner"), Value: l.Owner, Guard: true},
 			Fact{Name: text.N("token"), Value: strconv.FormatInt(l.Token, 10), Guard: true})

@@ -131,7 +131,7 @@ func tokenLine(l *tokenList, w int) string {
 	}
 	words := d.tr("nobody holds it now")
 	if lease := h.Lease; lease != nil {
-		words = d.tr("held under %d by %s", lease.Token, ownerShort(lease))
+		words = heldWords(d, lease)
 	}
 	if f := h.Fence; f != nil {
 		words += "   " + d.tr("fence %d", f.Token)
@@ -150,6 +150,17 @@ func tokenLine(l *tokenList, w int) string {
 	}
 	return spread(" "+t.Text(paint.Plain, safetext.Cell(words)), t.Text(role, odd)+" ", w,
 		t.Glyphs.Ellipsis)
+}
+
+// heldWords says what is under the key of a resource: a lease of ours, or what other programs left.
+func heldWords(d *desk, l *inspect.Lease) string {
+	switch {
+	case l.Foreign != "" && l.Value != "":
+		return d.tr("a foreign lock is under its key: %s", l.Value)
+	case l.Foreign != "":
+		return d.tr("other data of type %s is under its key: no lease of ours", l.Foreign)
+	}
+	return d.tr("held under %d by %s", l.Token, ownerShort(l))
 }
 
 // tokenWhat writes one token: who, when, and what is odd about it.

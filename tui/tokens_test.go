@@ -1,9 +1,12 @@
 package tui_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"rewardctl/inspect"
 	"rewardctl/tui"
 )
 
@@ -43,6 +46,37 @@ func TestTokenIsBurnedFromItsHistory(t *testing.T) {
 	c.Press("j", "k", "B")
 	c.See("lease burn reward:player-42 --token 49")
 	c.See("would be burned")
+}
+
+// What other programs leave under a key is called what it is, on every page about the resource:
+// nobody holds it under token 0.
+func TestForeignDataIsNoLease(t *testing.T) {
+	t.Parallel()
+	lie := regexp.MustCompile(`under 0 |token +0\b|\b0 +foreign|by \(`)
+	for _, l := range []inspect.Lease{
+		{Foreign: "hash"}, {Foreign: "string", Value: "redisson-uuid"},
+	} {
+		l.Resource, l.Left = "reward:legacy", 13*time.Second
+		l.Verdict.State = inspect.Foreign
+		says := "other data of type hash is under its key"
+		if l.Value != "" {
+			says = "a foreign lock is under its key: redisson-uuid"
+		}
+		c := sample(t, 120, 32, nil)
+		c.World.SetLease(l)
+		c.See("7 total")
+		c.Press("r", "/")
+		c.Type("legacy")
+		c.Press("enter")
+		c.See("1 match")
+		for _, keys := range [][]string{{"H"}, {"esc", "enter"}} {
+			c.Press(keys...)
+			c.See(says)
+			if at := lie.FindString(c.Text()); at != "" {
+				t.Errorf("%q is said of foreign data:\n%s", at, c.Text())
+			}
+		}
+	}
 }
 
 // What the filter asks of the servers is asked; what is not written to its end asks for nothing.

@@ -158,6 +158,9 @@ func postingWords(p *grant.Posting) string {
 }
 
 func holderWords(h *grant.Holder, now time.Time) string {
+	if h.Foreign && h.Owner == "" {
+		return "other data under the key"
+	}
 	if h.Foreign {
 		return fmt.Sprintf("other data under the key: %q", h.Owner)
 	}

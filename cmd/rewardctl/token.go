@@ -104,6 +104,9 @@ func (a *app) printTokens(h inspect.TokenHistory, events bool) error {
 
 // sayTokenNotes says below the table what the table alone does not show.
 func (a *app) sayTokenNotes(h inspect.TokenHistory) {
+	if l := h.Lease; l != nil && l.Foreign != "" {
+		a.say("other data (%s) is under its key: no lease of ours", l.Foreign)
+	}
 	if h.Fence != nil {
 		a.say("fence: %d of %s", h.Fence.Token, h.Fence.Owner)
 	}

@@ -18,6 +18,9 @@ func (w *World) Tokens(ctx context.Context, resource string) (inspect.TokenHisto
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l, held := w.leases[resource]
+	if held && l.Foreign != "" {
+		return w.displaced(l), nil
+	}
 	if !held || l.Token == 0 {
 		return inspect.TokenHistory{}, &inspect.NotFoundError{What: "resource", Name: resource}
 	}
@@ -59,4 +62,20 @@ func (w *World) Tokens(ctx context.Context, resource string) (inspect.TokenHisto
 		{At: at(150), Event: inspect.TokenIssued, Token: top, Owner: l.Owner},
 	}
 	return h, nil
+}
+
+// displaced is the history of a resource whose key another program has taken over.
+func (w *World) displaced(l inspect.Lease) inspect.TokenHistory {
+	at := w.now().Add(-time.Hour).Truncate(time.Minute)
+	owner := "worker-07@game-1/77#aa"
+	return inspect.TokenHistory{
+		Resource: l.Resource, Lease: &l,
+		Tokens: []inspect.TokenUse{{
+			Token: 7, Owner: owner, Issued: at, End: inspect.TokenExpired, Accepted: 1,
+		}},
+		Entries: []inspect.TokenEntry{
+			{At: at, Event: inspect.TokenIssued, Token: 7, Owner: owner},
+			{At: at.Add(time.Second), Event: inspect.TokenUsed, Token: 7, Owner: owner},
+		},
+	}
 }
