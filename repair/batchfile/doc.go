@@ -10,7 +10,8 @@
 //	subject     optional: what within the campaign the reward is for
 //	event       optional: the full event id; event_id and reward_event_id mean the same
 //
-// Other columns are ignored with a note. With a column event, each row needs an event, and subject
+// Options.Columns names the columns of a file that calls them otherwise. Other columns are ignored
+// with a note. With a column event, each row needs an event, and subject
 // is not used. Without it the event id is built by grant.EventID from the campaign, the subject
 // (empty without the column), the kind, the player and the version.
 //

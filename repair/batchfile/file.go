@@ -24,6 +24,8 @@ type Options struct {
 
 	// Sheet names the sheet of a workbook; empty is right when only one holds anything.
 	Sheet string
+	// Columns say which columns of the file are meant where their names do not.
+	Columns []Column
 
 	Stdin   io.Reader // what the path "-" reads
 	TempDir string    // where a stream is spooled; empty means the system's folder
@@ -53,6 +55,7 @@ type File struct {
 	opt    Options
 	src    *os.File
 	size   int64
+	naming naming
 	layout layout
 	sheet  *workbook.Sheet // nil when the file is no workbook
 
@@ -63,8 +66,8 @@ type File struct {
 
 // Open opens a file of grants; "-" reads Options.Stdin. What cannot be read twice (a pipe) is
 // first copied to a private file that has no name. The header is read, so that a file which is
-// not a file of grants is refused here, with a *FileError. A file that cannot be opened answers
-// the system's error. Close ends it.
+// not a file of grants is refused here, with a *FileError, and columns that cannot be meant, with
+// a *grant.Rejection. A file that cannot be opened answers the system's error. Close ends it.
 func Open(ctx context.Context, path string, opt Options) (*File, error) {
 	if opt.KeepMax == 0 {
 		opt.KeepMax = keepMaxDefault
@@ -72,7 +75,11 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 	if opt.RowsMax == 0 {
 		opt.RowsMax = rowsMaxDefault
 	}
-	f := &File{name: path, opt: opt}
+	names, err := newNaming(opt.Columns)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{name: path, opt: opt, naming: names}
 	if err := f.openSource(ctx, path); err != nil {
 		return nil, err
 	}
@@ -217,7 +224,7 @@ func (f *File) readLayout(ctx context.Context) (layout, error) {
 			WayOut:  "leave --sheet out",
 		}
 	}
-	return readLayout(f.section)
+	return f.naming.readLayout(f.section)
 }
 
 // records returns a scanner behind the header.
@@ -231,7 +238,7 @@ func (f *File) records(ctx context.Context) (*scanner, error) {
 	}
 	s := newScanner(text, f.layout.separator)
 	if f.layout.json {
-		s.json = &jsonLine{keys: &f.layout.keys}
+		s.json = &jsonLine{naming: &f.naming, keys: &f.layout.keys}
 	}
 	for range f.layout.skip {
 		if err := s.next(); err != nil {

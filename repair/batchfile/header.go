@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -33,7 +32,7 @@ var separators = [...]byte{',', ';', '\t', '|'}
 
 // readLayout decides the separator by what makes the header name the required columns. Counting
 // separators is no guide: one header may be short, and texts contain commas.
-func readLayout(open func() *io.SectionReader) (layout, error) {
+func (n *naming) readLayout(open func() *io.SectionReader) (layout, error) {
 	text, err := decode(open())
 	if err != nil {
 		return layout{}, err
@@ -44,7 +43,7 @@ func readLayout(open func() *io.SectionReader) (layout, error) {
 		if text, err = decode(open()); err != nil {
 			return layout{}, err
 		}
-		return jsonLayout(text)
+		return n.jsonLayout(text)
 	}
 	declared, err := readDeclared(open)
 	if err != nil {
@@ -60,11 +59,12 @@ func readLayout(open func() *io.SectionReader) (layout, error) {
 		var l layout
 		known := 0
 		if err == nil {
-			l, known, err = columns(header)
+			l, known, err = n.columns(header)
 			l.separator = separator
 			err = atLine(err, line)
 		}
-		if known > bestKnown {
+		// Among readings that are all refused the one with most cells explains best.
+		if known > bestKnown || known == bestKnown && bestErr != nil && l.width > best.width {
 			best, bestKnown, bestErr = l, known, err
 		}
 	}
@@ -157,83 +157,54 @@ func columnName(cell string) string {
 }
 
 // columns finds the known columns. known is how many there are, also with an error.
-func columns(header []string) (l layout, known int, err error) {
+func (n *naming) columns(header []string) (l layout, known int, err error) {
 	l = layout{player: -1, kind: -1, amount: -1, subject: -1, event: -1, width: len(header)}
+	var has [len(jsonCells)]bool
 	var twice string
 	result := false
 	for i, cell := range header {
 		name := columnName(cell)
-		place := l.place(name)
+		at := n.place(name)
 		switch {
-		case place == nil:
+		case at < 0:
 			if name != "" {
 				l.ignored = append(l.ignored, strings.TrimSpace(cell))
 			}
 			result = result || name == "outcome" || name == "ledger_id"
 			continue
-		case *place >= 0:
+		case has[at]:
 			twice = name
 		default:
 			known++
 		}
-		*place = i
+		has[at] = true
+		*l.place(at) = i
 		l.marked = l.marked || name == "reward_event_id"
 	}
 	l.marked = l.marked && result
-	if l.event >= 0 && l.subject >= 0 {
-		l.ignored = append(l.ignored, strings.TrimSpace(header[l.subject]))
-		l.subject = -1
-	}
 	if twice != "" {
 		return l, known, &FileError{
 			Problem: "the column " + twice + " is there twice", WayOut: "delete one",
 		}
 	}
-	return l, known, l.missing(header, known)
-}
-
-func (l *layout) place(name string) *int {
-	switch name {
-	case "player_id":
-		return &l.player
-	case "kind":
-		return &l.kind
-	case "amount":
-		return &l.amount
-	case "subject":
-		return &l.subject
-	case "event", "event_id", "reward_event_id":
-		return &l.event
-	}
-	return nil
-}
-
-func (l *layout) missing(header []string, known int) error {
-	var missing []string
-	for _, need := range []string{"player_id", "kind", "amount"} {
-		if *l.place(need) < 0 {
-			missing = append(missing, need)
+	if known == 0 && !n.any() {
+		return l, known, &FileError{
+			Problem: "no known separator makes the first line name the columns player_id, kind, amount",
+			WayOut: "begin with a line like player_id,kind,amount, separated by commas, semicolons or " +
+				"tabs",
 		}
 	}
-	if len(missing) == 0 {
-		return nil
+	err = n.check(has, header, "column")
+	if l.event >= 0 && l.subject >= 0 {
+		l.ignored = append(l.ignored, strings.TrimSpace(header[l.subject]))
+		l.subject = -1
 	}
-	found := make([]string, len(header))
-	for i, cell := range header {
-		found[i] = strconv.Quote(strings.TrimSpace(cell))
-	}
-	e := &FileError{}
-	if known == 0 {
-		e.Problem = "no known separator makes the first line name the columns " +
-			strings.Join(missing, ", ")
-		e.WayOut = "begin with a line like player_id,kind,amount, separated by commas, " +
-			"semicolons or tabs"
-		return e
-	}
-	e.Problem = "the column " + strings.Join(missing, " and the column ") +
-		" is missing; found " + shorten(strings.Join(found, ", "), 200)
-	e.WayOut = "name the columns player_id, kind, amount in the first line"
-	return e
+	return l, known, err
+}
+
+// place is where the layout has the column of a target.
+func (l *layout) place(at int) *int {
+	return [len(jsonCells)]*int{&l.player, &l.kind, &l.amount, &l.subject, &l.event}[at]
 }
 
 // shorten cuts a long text at a character.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -46,9 +44,9 @@ func isJSON(text io.Reader) (bool, error) {
 }
 
 // jsonLayout finds the known keys of the first object; the others must have the same.
-func jsonLayout(text io.Reader) (layout, error) {
+func (n *naming) jsonLayout(text io.Reader) (layout, error) {
 	s := newScanner(text, 0)
-	s.json = &jsonLine{}
+	s.json = &jsonLine{naming: n}
 	if err := s.next(); err != nil {
 		return layout{}, err
 	}
@@ -64,20 +62,11 @@ func jsonLayout(text io.Reader) (layout, error) {
 		l.event = -1
 	}
 	if l.event >= 0 && l.subject >= 0 {
-		l.ignored = append(l.ignored, jsonCells[jsonSubject])
+		l.ignored = append(l.ignored, s.json.called(jsonSubject))
 		l.subject = -1
 	}
-	var missing []string
-	for i, name := range jsonCells[:jsonSubject] {
-		if !has[i] {
-			missing = append(missing, name)
-		}
-	}
-	if missing != nil {
-		return l, &FileError{
-			Line: s.start, Problem: "the key " + strings.Join(missing, " and the key ") + " is missing",
-			WayOut: "give every line the keys player_id, kind and amount",
-		}
+	if err := n.check(has, s.json.names, "key"); err != nil {
+		return l, atLine(err, s.start)
 	}
 	l.keys = has
 	return l, nil
@@ -85,11 +74,14 @@ func jsonLayout(text io.Reader) (layout, error) {
 
 // jsonLine is what a scanner of JSON lines knows beside its cells.
 type jsonLine struct {
+	*naming
 	keys    *[len(jsonCells)]bool // those of the first line; nil while that is read
 	raw     []byte
 	has     [len(jsonCells)]bool
 	faults  [len(jsonCells)]fault
 	unknown []string // names of keys that are not used; only of the first line
+	names   []string // of all keys; only of the first line
+	values  []string // of all keys, as they stand; only of the first line
 }
 
 // nextObject reads one line and cuts the object on it into cells.
@@ -160,7 +152,10 @@ func (s *scanner) object() error {
 			return s.notJSON(err)
 		}
 		name, _ := key.(string) // keys are texts, or the decoder has complained
-		at := jsonCell(name)
+		at := j.place(columnName(name))
+		if j.keys == nil {
+			j.names, j.values = append(j.names, name), append(j.values, string(raw))
+		}
 		if at < 0 {
 			if j.keys == nil {
 				j.unknown = append(j.unknown, name)
@@ -170,7 +165,7 @@ func (s *scanner) object() error {
 		if j.keys != nil && !j.keys[at] {
 			return &FileError{
 				Line: s.start, WayOut: "give every line the same keys",
-				Problem: fmt.Sprintf("the key %s is here, but not in the first line", jsonCells[at]),
+				Problem: fmt.Sprintf("the key %s is here, but not in the first line", j.called(at)),
 			}
 		}
 		if texts[at], j.faults[at] = jsonText(raw, at == jsonAmount); j.has[at] {
@@ -203,14 +198,6 @@ func (s *scanner) notJSON(err error) error {
 		Line: s.start, Problem: problem,
 		WayOut: `write one object per line: {"player_id": "p-1", "kind": "gems", "amount": 10}`,
 	}
-}
-
-func jsonCell(key string) int {
-	name := columnName(key)
-	if name == "event_id" || name == "reward_event_id" {
-		name = "event"
-	}
-	return slices.Index(jsonCells[:], name)
 }
 
 // jsonText reads a value as it stands: a number never becomes a float.

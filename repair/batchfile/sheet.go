@@ -36,7 +36,7 @@ func (f *File) openSheet(ctx context.Context) (layout, error) {
 		return layout{}, err
 	}
 	defer s.sheet.rows.Close()
-	l, err := sheetLayout(s)
+	l, err := f.naming.sheetLayout(s)
 	return l, f.ofSheet(err)
 }
 
@@ -58,7 +58,7 @@ func (f *File) sheetRecords(ctx context.Context) (*scanner, error) {
 }
 
 // sheetLayout finds the columns by the first row that holds anything.
-func sheetLayout(s *scanner) (layout, error) {
+func (n *naming) sheetLayout(s *scanner) (layout, error) {
 	switch err := s.next(); {
 	case errors.Is(err, io.EOF):
 		return layout{}, &FileError{
@@ -71,10 +71,10 @@ func sheetLayout(s *scanner) (layout, error) {
 	for i := range header {
 		header[i] = string(s.cell(i))
 	}
-	l, known, err := columns(header)
+	l, known, err := n.columns(header)
 	l.sheet, l.row = true, s.start
 	switch {
-	case err != nil && known == 0:
+	case err != nil && known == 0 && !n.any():
 		return l, &FileError{
 			Line: s.start, Problem: "its first row does not name the columns player_id, kind, amount",
 			WayOut: "begin with a row player_id, kind, amount",

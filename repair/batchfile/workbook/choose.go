@@ -53,6 +53,17 @@ func (b *Book) Choose(ctx context.Context, name string) (*Sheet, error) {
 	}
 }
 
+// Names are the names of the sheets that are not hidden, in their order.
+func (b *Book) Names() []string {
+	var list []string
+	for i := range b.sheets {
+		if !b.sheets[i].Hidden {
+			list = append(list, b.sheets[i].Name)
+		}
+	}
+	return list
+}
+
 // Others is how many other sheets the workbook has.
 func (s *Sheet) Others() int { return len(s.book.sheets) - 1 }
 
