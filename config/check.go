@@ -249,8 +249,8 @@ func (v *checker) lease() {
 // Homes lists what the console may open with: kinds of work, and screens.
 func Homes() []string {
 	return []string{
-		"oncall", "support", "liveops", "now", "leases", "player", "grant", "audits", "plans",
-		"outbox", "log", "doctor", "drills",
+		"auto", "oncall", "support", "liveops", "now", "leases", "player", "grant", "plans",
+		"audits", "approvals", "outbox", "log", "doctor", "drills",
 	}
 }
 
@@ -267,6 +267,13 @@ func (v *checker) numbers() {
 	within(v, "ui.refresh", c.UI.Refresh, 100*time.Millisecond, time.Minute)
 	if homes := Homes(); !slices.Contains(homes, c.UI.Home) {
 		v.bad("ui.home", "is not a screen to open with", didYouMean(c.UI.Home, homes))
+	}
+	for _, one := range c.UI.Roles {
+		role, home, _ := strings.Cut(one, "=")
+		if strings.TrimSpace(role) == "" || home == "auto" || !slices.Contains(Homes(), home) {
+			v.bad("ui.roles", "has "+strconv.Quote(one)+", which is not ROLE=HOME",
+				"write such as support_team=support; homes are "+strings.Join(Homes()[1:], ", "))
+		}
 	}
 	if all := []string{"auto", "en", "ko"}; !slices.Contains(all, c.UI.Language) {
 		v.bad("ui.language", "is not a language of the console", didYouMean(c.UI.Language, all))

@@ -288,6 +288,10 @@ func TestLoadRefuses(t *testing.T) {
 		},
 		{"control character", inA(`operator: "a\u0007b"`), "", "control character"},
 		{"home", inA("ui: {home: laeses}"), "", "did you mean leases?"},
+		{"role of no home", inA("ui: {roles: [team=suport]}"), "", "support_team=support"},
+		{"home of no role", inA("ui: {roles: [=support]}"), "", "support_team=support"},
+		{"role without home", inA("ui: {roles: [team]}"), "", "not ROLE=HOME"},
+		{"role by role", inA("ui: {roles: [team=auto]}"), "", "not ROLE=HOME"},
 		{"variable", inA("{}"), "REWARDCTL_READONLY=true", "did you mean REWARDCTL_READ_ONLY?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

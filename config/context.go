@@ -81,7 +81,12 @@ type Audit struct {
 type UI struct {
 	Refresh time.Duration // between two reads of what is on the screen
 	ASCII   bool          // draw with ASCII only
-	Home    string        // the screen to open with, or the kind of work that has one
+	// Home is the screen to open with, or the kind of work that has one; "auto" goes by the
+	// database role.
+	Home string
+	// Roles say which kind of work, or screen, members of a database role have, as ROLE=HOME. The
+	// first that fits counts. They are for Home "auto".
+	Roles []string
 	// Language is "en", "ko", or "auto" for the locale's.
 	Language string
 	Mouse    bool     // the mouse scrolls and selects from the start

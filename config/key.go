@@ -198,8 +198,12 @@ func otherKeys() []key {
 			func(c *Context) any { return &c.UI.ASCII },
 		},
 		{
-			"ui.home", "oncall", "oncall, support, liveops, or a screen such as leases",
+			"ui.home", "auto", "oncall, support, liveops, a screen such as leases, or auto: by role",
 			func(c *Context) any { return &c.UI.Home },
+		},
+		{
+			"ui.roles", "", "what auto means for members of a database role: support_team=support",
+			func(c *Context) any { return &c.UI.Roles },
 		},
 		{
 			"ui.language", "auto", "en, ko, or auto for the locale's",

@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,23 +70,13 @@ func (o *Operator) planLimits(ctx context.Context, tx pgx.Tx) (PlanLimits, error
 			roles = append(roles, rule.Role)
 		}
 	}
-	member := make(map[string]bool)
-	if len(roles) > 0 {
-		rows, err := collect[struct {
-			Role string `db:"role"`
-		}](ctx, tx, planRolesSQL, struct {
-			Roles []string `db:"roles"`
-		}{roles})
-		if err != nil {
-			return PlanLimits{}, err
-		}
-		for _, row := range rows {
-			member[row.Role] = true
-		}
+	member, err := memberOf(ctx, tx, roles)
+	if err != nil {
+		return PlanLimits{}, err
 	}
 	for _, rule := range policy.Rules {
 		if (rule.Operator == "" || rule.Operator == o.opts.Operator) &&
-			(rule.Role == "" || member[rule.Role]) {
+			(rule.Role == "" || slices.Contains(member, rule.Role)) {
 			return rule.Limits, nil
 		}
 	}

@@ -13,8 +13,6 @@ var (
 	planSealSQL string
 	//go:embed sql/plan_preview.sql
 	planPreviewSQL string
-	//go:embed sql/plan_roles.sql
-	planRolesSQL string
 	//go:embed sql/plan_get.sql
 	planGetSQL string
 	//go:embed sql/plan_content.sql

@@ -9,8 +9,9 @@ import (
 // Rights say what the database role of an operator may do, as far as it can be told beforehand. The
 // database decides again when a deed is done.
 type Rights struct {
-	Role  string
-	lacks map[string]string // by the deed's word
+	Role   string
+	Member []string          // those of the roles asked about that this session belongs to
+	lacks  map[string]string // by the deed's word
 }
 
 // Lacks returns what the role lacks for a deed, by the deed's word such as "lease release"; empty
@@ -18,7 +19,7 @@ type Rights struct {
 func (r Rights) Lacks(word string) string { return r.lacks[word] }
 
 // NewRights returns rights of a role that lacks something for some deeds, by their words.
-func NewRights(role string, lacks map[string]string) Rights { return Rights{role, lacks} }
+func NewRights(role string, lacks map[string]string) Rights { return Rights{Role: role, lacks: lacks} }
 
 // The words of deeds that Rights are asked for where no request is at hand; those of decisions
 // about plans are "grant approve" and so on.
@@ -61,8 +62,9 @@ func deedNeeds() map[string][]need {
 	}
 }
 
-// Rights asks the database what this session's role may do. It returns a *grant.BackendError.
-func (o *Operator) Rights(ctx context.Context) (Rights, error) {
+// Rights asks the database what this session's role may do, and to which of some roles it belongs.
+// It returns a *grant.BackendError.
+func (o *Operator) Rights(ctx context.Context, roles ...string) (Rights, error) {
 	var ask struct {
 		Deeds      []string `db:"deeds"`
 		Relations  []string `db:"relations"`
@@ -91,7 +93,27 @@ func (o *Operator) Rights(ctx context.Context) (Rights, error) {
 				rights.lacks[r.Deed] = r.Needs
 			}
 		}
+		if err == nil {
+			rights.Member, err = memberOf(ctx, tx, roles)
+		}
 		return err
 	})
 	return rights, err
+}
+
+// memberOf returns those of some database roles that this session belongs to, in no order.
+func memberOf(ctx context.Context, tx pgx.Tx, roles []string) ([]string, error) {
+	if len(roles) == 0 {
+		return nil, nil
+	}
+	rows, err := collect[struct {
+		Role string `db:"role"`
+	}](ctx, tx, rolesSQL, struct {
+		Roles []string `db:"roles"`
+	}{roles})
+	member := make([]string, len(rows))
+	for i, row := range rows {
+		member[i] = row.Role
+	}
+	return member, err
 }

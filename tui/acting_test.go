@@ -339,15 +339,6 @@ func TestNowShowsAllBarsWithProblems(t *testing.T) {
 	c.See("postgresql  ")
 }
 
-func TestHomeByKindOfWork(t *testing.T) {
-	t.Parallel()
-	for home, tab := range map[string]string{
-		"oncall": "[0 Now]", "support": "[2 Player]", "liveops": "[5 Plans]", "doctor": "[8 Doctor]",
-	} {
-		sample(t, 120, 32, func(o *tui.Options) { o.Home = home }).See(tab)
-	}
-}
-
 func TestHandoverTellsTheDeeds(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 40, nil)

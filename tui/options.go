@@ -31,8 +31,13 @@ type Options struct {
 	// Refresh is the time between two reads of what is on the screen; default 1 s.
 	Refresh time.Duration
 	// Home is the screen to open with, by its name, or a kind of work that has one: "oncall" (the
-	// default) opens now, "support" player, "liveops" plans.
+	// default) opens now, "support" player, "liveops" plans. With "auto" the database role says
+	// which, as soon as it is known: see Roles.
 	Home string
+	// Roles say what "auto" means for members of a database role, as ROLE=HOME; the first that
+	// fits counts. Where none does, a role that may neither release nor plan is support's, one that
+	// may plan but not release live-ops', any other on-call's.
+	Roles []string
 	// Protected contexts are changed only while a write window is open, which the operator opens
 	// for a reason and which closes by itself.
 	Protected bool
@@ -84,6 +89,8 @@ type Options struct {
 	// Handled is called after each message of the program was handled, with what it was: a way to
 	// measure, and to wait for, what the console does. Nil is fine.
 	Handled func(msg any)
+	// Timed is told how long each "update" and each "view" took: a way to measure. Nil is fine.
+	Timed func(part string, took time.Duration)
 	// Log receives the stack of a crash; nil discards it. The returned *CrashError has it too.
 	Log io.Writer
 }
@@ -105,14 +112,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Log == nil {
 		o.Log = io.Discard
-	}
-	switch o.Home {
-	case "", "oncall":
-		o.Home = string(ScreenNow)
-	case "support":
-		o.Home = string(ScreenPlayer)
-	case "liveops":
-		o.Home = string(ScreenPlans)
 	}
 	if o.Environment == "" {
 		o.Environment = "unnamed"

@@ -59,8 +59,8 @@ type AuditReader interface {
 
 // Operator is what the dialogs do. *repair.Operator implements it.
 type Operator interface {
-	// Rights says what the database role may do.
-	Rights(ctx context.Context) (repair.Rights, error)
+	// Rights says what the database role may do, and to which of some roles it belongs.
+	Rights(ctx context.Context, roles ...string) (repair.Rights, error)
 	Release(ctx context.Context, req repair.ReleaseRequest) (repair.Release, error)
 	ReleaseMany(ctx context.Context, set repair.ReleaseSet, onDone func(repair.ReleaseOf)) (
 		all []repair.ReleaseOf)

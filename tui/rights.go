@@ -42,19 +42,28 @@ func (d *desk) askRights() tea.Cmd {
 	r.asked, r.stale = now, false
 	_, cmd := d.start(d.ctx, d.tr("rights"), false, readLimit,
 		func(ctx context.Context, _ *job) tea.Msg {
-			got, err := d.opts.Operator.Rights(ctx)
+			got, err := d.opts.Operator.Rights(ctx, rolesOf(d.opts.Roles)...)
 			return rightsMsg{got, err}
 		})
 	return cmd
 }
 
-// heardRights takes the answer.
-func (d *desk) heardRights(msg rightsMsg) {
+// heardRights takes the answer. The first one chooses what to open with, if nobody did so yet.
+func (d *desk) heardRights(msg rightsMsg) tea.Cmd {
 	if msg.err != nil {
 		d.rights.stale = true
-		return
+		return nil
 	}
+	first := d.rights.known == nil
 	d.rights.known = &msg.rights
+	if !first || d.opts.Home != homeByRole || d.root.keys.seq > 0 {
+		return nil
+	}
+	at := d.root.index(homeScreen(homeFor(d.opts.Roles, msg.rights)))
+	if at == d.root.cur {
+		return nil
+	}
+	return d.root.show(at, nil)
 }
 
 // cannot says why a deed cannot be done from here, by its word; empty when it can.

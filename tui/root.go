@@ -55,11 +55,7 @@ func newRoot(d *desk) *root {
 	}
 	r.prompt, r.badges = newPrompt(r), newBadges(d)
 	r.prompt.history = d.saved.History
-	for i, s := range r.screens {
-		if s.ID() == ScreenID(d.opts.Home) {
-			r.cur = i
-		}
-	}
+	r.cur = r.index(homeScreen(d.opts.Home))
 	return r
 }
 
@@ -83,10 +79,13 @@ func (r *root) tabs() []tab {
 	return list
 }
 
-// has reports whether there is a screen of this name.
-func (r *root) has(id ScreenID) bool {
-	return slices.ContainsFunc(r.screens, func(s screen) bool { return s.ID() == id })
+// index returns where the screen of a name is; the first one when there is none.
+func (r *root) index(id ScreenID) int {
+	return max(slices.IndexFunc(r.screens, func(s screen) bool { return s.ID() == id }), 0)
 }
+
+// has reports whether there is a screen of this name.
+func (r *root) has(id ScreenID) bool { return r.screens[r.index(id)].ID() == id }
 
 // standing returns the tab that the screen belongs to.
 func (r *root) standing() ScreenID { return r.tabOf(r.screen().ID()) }
@@ -192,11 +191,21 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	if r.failed {
 		return r, tea.Quit
 	}
+	defer r.timed("update")()
 	cmd = r.update(msg)
 	if r.d.opts.Handled != nil {
 		r.d.opts.Handled(msg)
 	}
 	return r, cmd
+}
+
+// timed tells how long a part of the loop took, from here to the call of what it returns.
+func (r *root) timed(part string) func() {
+	if r.d.opts.Timed == nil {
+		return func() {}
+	}
+	start := r.d.now()
+	return func() { r.d.opts.Timed(part, r.d.now().Sub(start)) }
 }
 
 func (r *root) update(msg tea.Msg) tea.Cmd {
@@ -236,8 +245,7 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 			r.d.loggedEnds(got)
 			return nil
 		case rightsMsg:
-			r.d.heardRights(got)
-			return nil
+			return r.d.heardRights(got)
 		case waitedMsg:
 			r.d.waited(got)
 			return nil

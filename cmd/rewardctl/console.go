@@ -36,7 +36,9 @@ func (w *wiring) console(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	measured := w.app.measure(&opts)
 	err = tui.Run(ctx, opts)
+	measured()
 	if errors.Is(err, tui.ErrStopped) {
 		return ended(exitInterrupted)
 	}
@@ -81,7 +83,7 @@ func (w *wiring) consoleOptions(ctx context.Context) (tui.Options, error) {
 		Context: w.conf.Name, Environment: w.conf.Environment, User: w.conf.Operator,
 		ReadOnly: w.conf.ReadOnly, Protected: w.conf.Protected, Endpoints: w.endpoints(),
 		LeaseTTL: w.conf.Lease.TTL, AmountMax: w.conf.Limits.AmountMax,
-		Refresh: w.conf.UI.Refresh, Home: orElse(w.app.home, w.conf.UI.Home), Language: language,
+		Refresh: w.conf.UI.Refresh, Home: orElse(w.app.home, w.conf.UI.Home), Roles: w.conf.UI.Roles, Language: language,
 		Keys: w.conf.UI.Keys, Mouse: w.conf.UI.Mouse,
 		Export: files.export, State: files.load(), SaveState: files.save,
 		Now: w.app.now, Color: mode, ASCII: ascii || w.conf.UI.ASCII,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"rewardctl/grant"
 	"rewardctl/grant/granttest"
 	"rewardctl/grant/lease"
+	"rewardctl/grant/schema"
 	"rewardctl/inspect"
 	"rewardctl/repair"
 )
@@ -38,9 +40,13 @@ func TestRightsOfRoles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rights, err := operator.Rights(t.Context())
+		its := schema.DefaultPrefix(w.Schema) + "_" + role
+		rights, err := operator.Rights(t.Context(), "pg_monitor", its, "no_such_role")
 		if err != nil || rights.Role != pool.Config().ConnConfig.User {
 			t.Fatalf("%s: role %q, %v", role, rights.Role, err)
+		}
+		if !slices.Equal(rights.Member, []string{its}) {
+			t.Errorf("%s is a member of %q", role, rights.Member)
 		}
 		for _, deed := range deeds {
 			lacks := rights.Lacks(deed)

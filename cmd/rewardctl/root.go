@@ -40,7 +40,7 @@ func (a *app) rootCommand() *cobra.Command {
 		"with -o csv: no guard against formulas; not safe to open in a spreadsheet")
 	a.flags = flags
 	root.Flags().StringVar(&a.home, "home", "",
-		"what the console opens with: oncall, support, liveops, or a screen")
+		"what the console opens with: oncall, support, liveops, a screen, or auto: by role")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		_, err := parseFormat(a.output)

@@ -22,7 +22,7 @@ func (w *World) ReleaseMany(
 }
 
 // Rights implements tui.Operator: the role may do everything unless Forbid said otherwise.
-func (w *World) Rights(ctx context.Context) (repair.Rights, error) {
+func (w *World) Rights(ctx context.Context, _ ...string) (repair.Rights, error) {
 	if err := w.enter(ctx); err != nil {
 		return repair.Rights{}, err
 	}
@@ -35,7 +35,16 @@ func (w *World) Rights(ctx context.Context) (repair.Rights, error) {
 func (w *World) Forbid(role string, lacks map[string]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	member := w.rights.Member
 	w.rights = repair.NewRights(role, lacks)
+	w.rights.Member = member
+}
+
+// Join makes the database role a member of others.
+func (w *World) Join(roles ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rights.Member = roles
 }
 
 // Arm implements tui.Operator.
