@@ -9,6 +9,8 @@ var (
 	outboxAttemptsSQL string
 	//go:embed sql/outbox_message.sql
 	outboxMessageSQL string
+	//go:embed sql/outbox_ages.sql
+	outboxAgesSQL string
 	//go:embed sql/outbox_backlog.sql
 	outboxBacklogSQL string
 )

@@ -16,6 +16,10 @@ const (
 	pulseRows = 100_000
 	// pulseCount is where counting what waits stops.
 	pulseCount = 100_000
+	// PulseFenced is how many minutes a Pulse reaches back for what the fence refused.
+	PulseFenced = 60
+	// pulseFencedRows is where counting that stops.
+	pulseFencedRows = 10_000
 )
 
 // Pulse is what happened in the last minutes and what waits for somebody, for a glance.
@@ -26,6 +30,13 @@ type Pulse struct {
 	// Bounded says that the counts begin later than PulseMinutes ago: there was too much to look
 	// at.
 	Bounded bool
+
+	// Fenced counts per minute the writes that the fence refused, as Grants does, of PulseFenced
+	// minutes. LateWrites and Collisions are their sums: of holders that wrote after a higher token
+	// had been accepted, and of those whose token another owner had, too.
+	Fenced                 []int
+	LateWrites, Collisions int64
+	FencedBounded          bool // there were more than were looked at
 
 	Waiting int64         // postings that wait for delivery, counted up to 100,000
 	Oldest  time.Duration // the age of the oldest of them, by the database's clock
@@ -68,6 +79,7 @@ func (r *Reader) Pulse(ctx context.Context) (Pulse, error) {
 	p := Pulse{
 		At:     r.opts.Now(),
 		Grants: make([]int, PulseMinutes), Refusals: make([]int, PulseMinutes),
+		Fenced: make([]int, PulseFenced),
 	}
 	if err := r.pulsePostgres(ctx, &p); err != nil {
 		p.Missing = append(p.Missing, Missing{grant.PostgreSQL, "counts", err})
@@ -96,7 +108,12 @@ func (r *Reader) pulsePostgres(ctx context.Context, p *Pulse) error {
 		for _, row := range rows {
 			p.count(row)
 		}
-		return nil
+		fenced, err := collect[pulseRow](ctx, tx, pulseFencedSQL,
+			pulseArgs{PulseFenced, pulseFencedRows})
+		for _, row := range fenced {
+			p.countFenced(row)
+		}
+		return err
 	})
 }
 
@@ -111,6 +128,19 @@ func (p *Pulse) count(row pulseRow) {
 		p.Grants[at] += row.Amount
 	} else {
 		p.Refusals[at] += row.Amount
+	}
+}
+
+// countFenced puts one minute of what the fence refused in its place.
+func (p *Pulse) countFenced(row pulseRow) {
+	p.FencedBounded = p.FencedBounded || row.Bounded
+	if at := PulseFenced - 1 - row.Ago; at >= 0 && at < PulseFenced {
+		p.Fenced[at] += row.Amount
+	}
+	if row.What == grant.TokenCollision.String() {
+		p.Collisions += int64(row.Amount)
+	} else {
+		p.LateWrites += int64(row.Amount)
 	}
 }
 
