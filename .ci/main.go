@@ -7,6 +7,8 @@
 //	go run ./.ci STAGE...     only these stages, such as vet style
 //	go run ./.ci soak -for 2h [-seed N]
 //	                          the fault suite and the fuzz targets, again and again, with new seeds
+//	go run ./.ci console [-leases N] [-rows N] [-plan N] [-for D] [-keep DIR]
+//	                          the built console under load: key to frame, CPU, memory, output
 //
 // The last line counts tests and stages: "N passed, N failed". The exit status is 1 when
 // anything failed.
@@ -38,11 +40,19 @@ const runLimit = 14*time.Minute + 30*time.Second
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	c := &counts{}
-	if len(os.Args) > 1 && os.Args[1] == "soak" {
-		c.run(ctx, os.Stdout, stage{"soak", func(ctx context.Context) error {
+	switch word := strings.Join(os.Args[1:min(len(os.Args), 2)], ""); word {
+	case "soak":
+		c.run(ctx, os.Stdout, stage{word, func(ctx context.Context) error {
 			return soak(ctx, os.Stdout, c, os.Args[2:])
 		}})
-	} else {
+	case "console":
+		c.run(ctx, os.Stdout, stage{word, func(ctx context.Context) error {
+			return console(ctx, os.Stdout, os.Args[2:])
+		}})
+	case emptyWord:
+		_ = runEmpty(ctx) // whoever started it sees its screen
+		return
+	default:
 		ctx, cancel := context.WithTimeout(ctx, runLimit)
 		runStages(ctx, os.Stdout, c, os.Args[1:])
 		cancel()

@@ -31,6 +31,7 @@ func (r *root) View() (out string) {
 	if r.failed || !r.sized || r.w <= 0 || r.h <= 0 {
 		return ""
 	}
+	defer r.timed("view")()
 	var lines []string
 	if r.w < widthMin || r.h < heightMin {
 		lines = r.tooSmall()
