@@ -20,6 +20,8 @@ type PlanRequest struct {
 	Version  int    // likewise
 	Sheet    string // the sheet of a workbook; MakePlan takes it from the file
 	Reason   string // goes into every posting and into the log
+	// Columns are those that were named; MakePlan takes them from the file.
+	Columns []batchfile.Column
 	// SkipInvalid plans the good rows of a file that has invalid ones, which are then listed as
 	// rejected. Without it such a file is refused as a whole.
 	SkipInvalid bool
@@ -72,7 +74,7 @@ func (o *Operator) MakePlan(
 	if check.Refused > 0 && !req.SkipInvalid {
 		return Plan{}, PlanPreview{}, &InvalidRowsError{file.Name(), check}
 	}
-	req.Sheet = file.Sheet()
+	req.Sheet, req.Columns = file.Sheet(), file.Columns()
 	m := &planMaking{o: o, file: file, req: req, check: check}
 	write := o.writeWaiting
 	if req.DryRun {
@@ -283,6 +285,7 @@ func (r PlanRequest) deed(id int64, path string) planDeed {
 	if r.Sheet != "" {
 		argv = append(argv, "--sheet", r.Sheet)
 	}
+	argv = appendColumns(argv, r.Columns)
 	if r.SkipInvalid {
 		argv = append(argv, "--skip-invalid")
 	}

@@ -51,6 +51,8 @@ type FileRequest struct {
 	Version  int    // 0 and 1 are the first
 	Sheet    string // the sheet of a workbook; ApplyFile takes it from the file
 	Reason   string
+	// Columns are those that were named; ApplyFile takes them from the file.
+	Columns []batchfile.Column
 
 	SkipInvalid bool
 }
@@ -78,6 +80,7 @@ func (r FileRequest) CLI() []string {
 	if r.Sheet != "" {
 		argv = append(argv, "--sheet", r.Sheet)
 	}
+	argv = appendColumns(argv, r.Columns)
 	if argv = append(argv, "--reason", r.Reason); r.SkipInvalid {
 		argv = append(argv, "--skip-invalid")
 	}
@@ -85,6 +88,14 @@ func (r FileRequest) CLI() []string {
 		argv = append(argv, "--")
 	}
 	return append(argv, r.Path)
+}
+
+// appendColumns appends the flags that name columns of a file.
+func appendColumns(argv []string, columns []batchfile.Column) []string {
+	for _, c := range columns {
+		argv = append(argv, "--column", c.String())
+	}
+	return argv
 }
 
 // ApplyFile is ApplyFile with a row of the operator log before the first grant and one after the
@@ -109,7 +120,7 @@ func (o *Operator) ApplyFile(
 	if check.Refused > 0 && !opt.SkipInvalid {
 		return ApplyFile(ctx, engine, file, opt) // it is refused: nothing is asked of anybody
 	}
-	req.SkipInvalid, req.Sheet = opt.SkipInvalid, file.Sheet()
+	req.SkipInvalid, req.Sheet, req.Columns = opt.SkipInvalid, file.Sheet(), file.Columns()
 	e := entry{
 		action: req, phase: phaseIntent, reason: req.Reason, outcome: "intended",
 		arguments: map[string]string{

@@ -20,6 +20,7 @@ const applyGCPercent = 40
 type applyFlags struct {
 	campaign, reason, sheet, result, rest, confirm string
 
+	columns     columnFlags
 	version     int
 	skipInvalid bool
 	dryRun      bool
@@ -72,6 +73,7 @@ func (a *app) grantApplyCommand() *cobra.Command {
 	flags.StringVar(&f.campaign, "campaign", "", "what the rewards are part of: builds the event ids")
 	flags.IntVar(&f.version, "version", 1, "2 or more repeats the same rewards on purpose")
 	flags.StringVar(&f.sheet, "sheet", "", "the sheet of a workbook, when several hold anything")
+	f.columns.add(flags)
 	flags.StringVar(&f.reason, "reason", "", "why, for the records")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would happen, change nothing")
 	flags.StringVar(&f.result, "result", "", "write a CSV with the answer to each row")
@@ -89,7 +91,7 @@ func (a *app) grantApplyCommand() *cobra.Command {
 func (f applyFlags) deed(path string) repair.FileRequest {
 	return repair.FileRequest{
 		Path: path, Campaign: f.campaign, Version: f.version, Sheet: f.sheet, Reason: f.reason,
-		SkipInvalid: f.skipInvalid,
+		SkipInvalid: f.skipInvalid, Columns: f.columns.known(),
 	}
 }
 
@@ -109,9 +111,14 @@ func (a *app) applyFile(ctx context.Context, path string, f applyFlags) error {
 	// what the process takes.
 	debug.SetGCPercent(applyGCPercent)
 	bar := a.newProgress()
+	columns, err := f.columns.parse()
+	if err != nil {
+		return err
+	}
 	file, err := batchfile.Open(ctx, path, batchfile.Options{
 		Campaign: f.campaign, Version: f.version, Sheet: f.sheet, Actor: w.conf.Operator,
 		Reason: f.reason, Limits: w.limits(), Stdin: a.stdin, OnProgress: bar.checking,
+		Columns: columns,
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"rewardctl/config"
 	"rewardctl/grant"
@@ -36,6 +37,7 @@ func planPolicy(a config.Approval) repair.PlanPolicy {
 type planFlags struct {
 	campaign, reason, sheet string
 
+	columns     columnFlags
 	version     int
 	skipInvalid bool
 	dryRun      bool
@@ -53,7 +55,8 @@ func (a *app) grantPlanCommand() *cobra.Command {
 			" over a limit and awaits approval, 2 when\nthe file is refused.",
 		Example: "  rewardctl grant plan players.csv --campaign outage-2026-11-30 --reason " +
 			"\"outage on 30 November\"\n" +
-			"  rewardctl grant plan season.xlsx --sheet Winners --campaign season-34 --reason season\n" +
+			"  rewardctl grant plan season.xlsx --sheet Winners --column player_id=Spieler \\\n" +
+			"      --column amount=Menge --campaign season-34 --reason season\n" +
 			"  rewardctl grant approve 12 --reason \"checked with ticket 5519\"\n" +
 			"  rewardctl grant apply 12 --result result.csv",
 		Args: arguments("FILE"),
@@ -72,6 +75,7 @@ func (a *app) grantPlanCommand() *cobra.Command {
 	flags.StringVar(&f.campaign, "campaign", "", "what the rewards are part of: builds the event ids")
 	flags.IntVar(&f.version, "version", 1, "2 or more repeats the same rewards on purpose")
 	flags.StringVar(&f.sheet, "sheet", "", "the sheet of a workbook, when several hold anything")
+	f.columns.add(flags)
 	flags.StringVar(&f.reason, "reason", "", "why, for the records")
 	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "plan the good rows of a file with bad ones")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "preview the plan, keep nothing")
@@ -87,7 +91,7 @@ func (a *app) makePlan(ctx context.Context, path string, f planFlags) error {
 	if !f.dryRun {
 		a.attempts(w, repair.PlanRequest{
 			Campaign: f.campaign, Version: f.version, Sheet: f.sheet, Reason: f.reason,
-			SkipInvalid: f.skipInvalid,
+			SkipInvalid: f.skipInvalid, Columns: f.columns.known(),
 		}.Action(path), f.reason, nil)
 	}
 	if w.conf.ReadOnly && !f.dryRun {
@@ -120,9 +124,14 @@ func (a *app) openGrants(
 	// The index of a million rows lives long; letting garbage grow to its size again would double
 	// what the process takes.
 	debug.SetGCPercent(applyGCPercent)
+	columns, err := f.columns.parse()
+	if err != nil {
+		return nil, err
+	}
 	file, err := batchfile.Open(ctx, path, batchfile.Options{
 		Campaign: f.campaign, Version: f.version, Sheet: f.sheet, Actor: w.conf.Operator,
 		Reason: f.reason, Limits: w.limits(), Stdin: a.stdin, OnProgress: bar.checking,
+		Columns: columns,
 	})
 	if err != nil {
 		return nil, err
@@ -191,6 +200,23 @@ func (a *app) planOne(
 		return err
 	}
 	return ended(a.sayPlanned(&plan, false))
+}
+
+// columnFlags are the texts of the flag --column.
+type columnFlags []string
+
+func (c *columnFlags) add(flags *pflag.FlagSet) {
+	flags.StringArrayVar((*[]string)(c), "column", nil, "read a column of the file as another: "+
+		"`player_id=NAME`; repeat it for more")
+}
+
+// parse reads the flags, or says which of them cannot be meant.
+func (c columnFlags) parse() ([]batchfile.Column, error) { return batchfile.ParseColumns(c) }
+
+// known is what could be read of the flags, for the log of an attempt.
+func (c columnFlags) known() []batchfile.Column {
+	columns, _ := batchfile.ParseColumns(c) // whoever reads the file says what is wrong
+	return columns
 }
 
 // parsePlan reads the number of a plan.

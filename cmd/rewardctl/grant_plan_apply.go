@@ -20,7 +20,7 @@ func isPlan(arg string) bool { return strings.Trim(arg, "0123456789") == "" }
 
 // applyPlanArgument applies a plan by its number.
 func (a *app) applyPlanArgument(cmd *cobra.Command, arg string, f applyFlags) error {
-	for _, name := range []string{"campaign", "version", "sheet", "reason", "skip-invalid"} {
+	for _, name := range []string{"campaign", "version", "sheet", "column", "reason", "skip-invalid"} {
 		if cmd.Flags().Changed(name) {
 			return usage(name, "leave it out; for a file whose name is a number write ./"+arg,
 				"--%s is part of the plan already", name)
@@ -303,7 +303,7 @@ func (a *app) planAndApply(
 	}
 	plan, preview, err := a.planFile(ctx, operator, file, planFlags{
 		campaign: f.campaign, version: f.version, sheet: f.sheet, reason: f.reason,
-		skipInvalid: f.skipInvalid,
+		skipInvalid: f.skipInvalid, columns: f.columns,
 	}, bar)
 	if err != nil {
 		return err
