@@ -58,6 +58,10 @@ type Options struct {
 	// Replica serves the histories of players and tokens, which may then lag. Verdicts, fences and
 	// the doctor always ask the primary. Nil means that the primary serves everything.
 	Replica *pgxpool.Pool
+	// RedisCLI is the command line that reaches the server of the leases, without what it asks and
+	// without secrets, such as "redis-cli -h cache -p 6380"; default "redis-cli". People are shown
+	// it.
+	RedisCLI string
 	// Players is the studio's own list of players, which FindPlayers looks in.
 	Players PlayerTable
 	// TTL is the configured time of a lease; 0 means unknown: nothing is then called expiring,

@@ -14,6 +14,7 @@ import (
 // Store is what a Reader needs of a lease store; *lease.Store implements it.
 type Store interface {
 	TTL() time.Duration
+	LockKey(resource string) string
 	Index(ctx context.Context) (*lease.Index, error)
 	Scan(ctx context.Context, o lease.ScanOptions, emit func([]lease.Found) error,
 	) (lease.ScanReport, error)

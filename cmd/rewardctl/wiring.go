@@ -190,6 +190,7 @@ func (w *wiring) newReader(ctx context.Context) (*inspect.Reader, error) {
 		Now: w.app.now, TTL: w.conf.Lease.TTL, Timeout: askFor, Replica: replica,
 		SchemaVersion: schema.Latest(), Players: inspect.PlayerTable(w.conf.Players),
 		OutboxPass: w.conf.Outbox.Policy == "pass", OutboxSource: w.source(),
+		RedisCLI: redisCLI(w.conf.Redis),
 	})
 }
 
