@@ -133,18 +133,6 @@ func playDrill(d *desk, name, defence string) tea.Cmd {
 // Close leaves the drill to its end: it removes what it made.
 func (p *drillPage) Close() {}
 
-// Bindings returns the page's keys, closing this page.
-func (p *drillPage) Bindings() []Binding { return closing(p.page.Bindings(), p.d, p) }
-
-// closing makes the last binding of a page close m.
-func closing(list []Binding, d *desk, m modal) []Binding {
-	list[len(list)-1].Action = func() tea.Cmd {
-		d.root.close(m)
-		return nil
-	}
-	return list
-}
-
 // Update takes lines and the report.
 func (p *drillPage) Update(msg tea.Msg) tea.Cmd {
 	p.take()

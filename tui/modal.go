@@ -94,6 +94,13 @@ func (r *root) close(m modal) {
 	}
 }
 
+// closeTop takes the dialog on top off the stack.
+func (r *root) closeTop() {
+	if top := r.top(); top != nil {
+		r.close(top.modal)
+	}
+}
+
 // box draws a dialog's frame around its body. It returns nothing when there is no room.
 func (r *root) box(m modal, w, h int) []string {
 	width := min(max(m.Width(w), 20), w)

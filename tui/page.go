@@ -10,16 +10,19 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// page is a dialog that shows text and scrolls.
+// page is a dialog that shows text, scrolls, and is searched with "/".
 type page struct {
-	noTyping
 	r     *root
 	title string
 	text  []string
 	top   int
-	room  int // lines that were visible last
-	lines int // lines that the text took last
+	room  int      // lines that were visible last
+	lines []string // what the text took last, wrapped
 	wide  bool
+
+	find   field
+	typing bool
+	hit    int // the line that was found last
 }
 
 // newPage shows text, made safe line by line.
@@ -28,7 +31,7 @@ func newPage(r *root, title string, content []string) *page {
 	for _, line := range content {
 		safe = append(safe, safetext.Lines(line)...)
 	}
-	return &page{r: r, title: title, text: safe}
+	return &page{r: r, title: title, text: safe, find: newField("")}
 }
 
 func (p *page) Title() string          { return p.title }
@@ -46,22 +49,102 @@ func (p *page) Width(w int) int {
 
 // Body draws the part that is scrolled to.
 func (p *page) Body(w, h int) []string {
-	var lines []string
+	p.lines = p.lines[:0]
 	for _, line := range p.text {
 		if line == "" {
-			lines = append(lines, "")
+			p.lines = append(p.lines, "")
 			continue
 		}
-		lines = append(lines, hanging(line, w)...)
+		p.lines = append(p.lines, hanging(line, w)...)
 	}
-	p.lines, p.room = len(lines), max(h-1, 1)
-	p.top = max(min(p.top, len(lines)-p.room), 0)
-	shown := lines[p.top:min(p.top+p.room, len(lines))]
-	foot := p.r.d.tr("esc close")
-	if len(lines) > p.room {
-		foot = p.r.d.tr("j k scroll") + " " + p.r.d.theme.Glyphs.Bar + " " + foot
+	p.room = max(h-1, 1)
+	p.top = max(min(p.top, len(p.lines)-p.room), 0)
+	var shown []string
+	for i := p.top; i < min(p.top+p.room, len(p.lines)); i++ {
+		shown = append(shown, p.line(i))
 	}
-	return append(append([]string(nil), shown...), p.r.d.theme.Text(paint.Muted, foot))
+	return append(shown, p.foot(w))
+}
+
+// line draws a line; one in which the word occurs that is looked for stands out.
+func (p *page) line(i int) string {
+	switch t := p.r.d.theme; {
+	case !p.finds(i):
+		return p.lines[i]
+	case i == p.hit:
+		return t.Text(paint.Cursor, p.lines[i])
+	default:
+		return t.Text(paint.Accent, p.lines[i])
+	}
+}
+
+// foot is the line below the text: the search, or what can be done.
+func (p *page) foot(w int) string {
+	d, t := p.r.d, p.r.d.theme
+	if p.typing {
+		return t.Text(paint.Accent, "/ ") + p.find.view(t, max(w-2, 1), true)
+	}
+	foot := d.tr("esc close")
+	if len(p.lines) > p.room {
+		foot = d.tr("j k scroll") + " " + t.Glyphs.Bar + " " + d.tr("/ search") + " " +
+			t.Glyphs.Bar + " " + foot
+	}
+	if p.find.value() != "" {
+		foot = d.tr("%d lines with %s, n N", p.hits(), p.find.value()) + " " + t.Glyphs.Bar + " " +
+			foot
+	}
+	return t.Text(paint.Muted, foot)
+}
+
+// Typing reports whether the search field has the keys.
+func (p *page) Typing() bool { return p.typing }
+
+// Type edits the search.
+func (p *page) Type(msg tea.KeyMsg, fast bool) tea.Cmd {
+	if changed, _ := p.find.update(msg, fast); changed {
+		p.seek(p.top-1, 1)
+	}
+	return nil
+}
+
+// Paste puts the first line into the search field.
+func (p *page) Paste(pasted string) (tea.Cmd, string) {
+	_, refusal := p.find.paste(pasted)
+	p.seek(p.top-1, 1)
+	return nil, refusal
+}
+
+// finds reports whether the word that is looked for occurs in a line.
+func (p *page) finds(i int) bool {
+	want := strings.ToLower(strings.TrimSpace(p.find.value()))
+	return want != "" && strings.Contains(strings.ToLower(p.lines[i]), want)
+}
+
+func (p *page) hits() int {
+	n := 0
+	for i := range p.lines {
+		if p.finds(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// seek goes to the next line with the word, in steps of 1 or -1, around the end.
+func (p *page) seek(from, step int) {
+	for n := range len(p.lines) {
+		i := (from + step*(n+1)) % len(p.lines)
+		if i < 0 {
+			i += len(p.lines)
+		}
+		if !p.finds(i) {
+			continue
+		}
+		if p.hit = i; i < p.top || i >= p.top+p.room {
+			p.top = max(i-p.room/2, 0)
+		}
+		return
+	}
 }
 
 // hanging wraps a line; when it is a label, two blanks and a text, what is wrapped stands under
@@ -83,13 +166,44 @@ func hanging(line string, w int) []string {
 	return lines
 }
 
-// Bindings scrolls and closes.
+// Bindings scrolls, searches, copies and closes.
 func (p *page) Bindings() []Binding {
-	return append(scrolling(func(n int) { p.top = max(p.top+n, 0) }, func() int { return p.room }),
-		Binding{Keys: []string{"esc", "q", "enter"}, Help: "close", Action: func() tea.Cmd {
-			p.r.close(p)
+	leave := func(keep bool) func() tea.Cmd {
+		return func() tea.Cmd {
+			if p.typing = false; !keep {
+				p.find.set("")
+			}
 			return nil
-		}})
+		}
+	}
+	if p.typing {
+		return []Binding{
+			{Keys: []string{"enter"}, Help: "search", Action: leave(true)},
+			{Keys: []string{"esc"}, Help: "leave the field", Action: leave(false)},
+		}
+	}
+	seek := func(step int) func() tea.Cmd {
+		return func() tea.Cmd {
+			p.seek(p.hit, step)
+			return nil
+		}
+	}
+	list := scrolling(func(n int) { p.top = max(p.top+n, 0) }, func() int { return p.room })
+	return append(list,
+		Binding{Keys: []string{"esc", "q", "enter"}, Help: "close", Action: func() tea.Cmd {
+			p.r.closeTop()
+			return nil
+		}},
+		Binding{Keys: []string{"/"}, Help: "search", Action: func() tea.Cmd {
+			p.typing = true
+			return nil
+		}},
+		Binding{Keys: []string{"n"}, Help: "next hit", Quiet: true, Action: seek(1)},
+		Binding{Keys: []string{"N"}, Help: "hit before", Quiet: true, Action: seek(-1)},
+		Binding{Keys: []string{"y"}, Help: "copy all", Action: func() tea.Cmd {
+			return p.r.d.clip(p.r.d.tr("the text"), strings.Join(p.text, "\n"))
+		}},
+	)
 }
 
 // scrolling is the set of keys that moves something by lines and pages.
@@ -103,56 +217,10 @@ func scrolling(by func(n int), room func() int) []Binding {
 	const far = 1 << 30
 	return []Binding{
 		step([]string{"j", "down"}, "j k", text.N("down"), func() int { return 1 }),
-		step([]string{"k", text.N("up")}, "k", text.N("up"), func() int { return -1 }),
+		step([]string{"k", "up"}, "k", text.N("up"), func() int { return -1 }),
 		step([]string{"pgdown", "ctrl+d"}, "pgdn", text.N("page down"), room),
 		step([]string{"pgup", "ctrl+u"}, "pgup", text.N("page up"), func() int { return -room() }),
 		step([]string{"g", "home"}, "g", text.N("first"), func() int { return -far }),
 		step([]string{"G", "end"}, "G", text.N("last"), func() int { return far }),
 	}
-}
-
-// newHelp lists what the keys mean now, from the bindings that dispatch them.
-func newHelp(r *root) *page {
-	s, tr := r.screen(), r.d.tr
-	lines := []string{tr("On this screen (%s)", tr(s.Title()))}
-	lines = append(lines, helpLines(r.d, r.screenKeys())...)
-	lines = append(lines, "", tr("Everywhere"))
-	lines = append(lines, helpLines(r.d, r.globalKeys())...)
-	lines = append(lines, "", tr("Commands after ':'"))
-	for _, c := range r.prompt.commands() {
-		lines = append(lines, "  "+safetext.Fit(c.usage, 34, "")+"  "+tr(c.help))
-	}
-	if r.d.opts.Commands != nil {
-		lines = append(lines, "  "+tr("and every command of rewardctl that only reads; tab completes"))
-	}
-	lines = append(lines, "",
-		tr("Filter: words must all occur; field:word looks in one column; !word excludes;"),
-		tr("left:<5s and left:>1m compare the time left. Deeds show their command line first."))
-	if r.d.opts.Endpoints != "" {
-		lines = append(lines, "", tr("Connected to %s", r.d.opts.Endpoints))
-	}
-	return newPage(r, tr("help"), lines)
-}
-
-func helpLines(d *desk, list []Binding) []string {
-	var lines []string
-	for _, b := range list {
-		keys := strings.ReplaceAll(strings.Join(b.Keys, "\n"), " ", "space")
-		keys = strings.ReplaceAll(keys, "\n", "  ")
-		if len(b.Keys) == 0 {
-			keys = d.tr("(no key)")
-		}
-		line := "  " + safetext.Fit(keys, 18, "") + "  " + b.says(d)
-		if b.Action != nil && b.Dangerous {
-			line += ", " + d.tr("pressed alone")
-		}
-		if b.Changes {
-			line += " " + d.tr("(changes something; asks first)")
-		}
-		if ok, reason := b.enabled(); !ok {
-			line += " (" + d.tr("not now: %s", reason) + ")"
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }

@@ -25,7 +25,7 @@ type readingPage struct {
 func openReading(d *desk, title string, read func(ctx context.Context) ([]string, error)) tea.Cmd {
 	p := &readingPage{d: d}
 	p.page = *newPage(d.root, title, []string{d.tr("reading") + d.theme.Glyphs.Ellipsis})
-	j, cmd := d.start(d.ctx, title, false, deedLimit, func(ctx context.Context, _ *job) tea.Msg {
+	j, cmd := d.start(d.ctx, title, false, readLimit, func(ctx context.Context, _ *job) tea.Msg {
 		lines, err := read(ctx)
 		return readingMsg{lines, err}
 	})
@@ -36,9 +36,6 @@ func openReading(d *desk, title string, read func(ctx context.Context) ([]string
 
 // Close gives up reading.
 func (p *readingPage) Close() { p.job.stop() }
-
-// Bindings returns the page's keys, closing this page.
-func (p *readingPage) Bindings() []Binding { return closing(p.page.Bindings(), p.d, p) }
 
 // Update takes the answer.
 func (p *readingPage) Update(msg tea.Msg) tea.Cmd {
