@@ -81,63 +81,12 @@ func leaseIdentity(d *desk, it *leaseItem, w int) []string {
 	return append(lines, wrapped(t, d.tr("value"), l.Value, paint.Muted, w)...)
 }
 
-// leaseDetailMsg brings what the servers know about one resource.
-type leaseDetailMsg struct {
-	detail inspect.LeaseDetail
-	err    error
-}
-
-// historyPage shows the history of one resource.
-type historyPage struct {
-	page
-	d   *desk
-	job *job
-}
-
 // openHistory reads and shows the history of a resource.
 func openHistory(d *desk, resource string) tea.Cmd {
-	p := &historyPage{d: d}
-	p.page = *newPage(d.root, resource, []string{d.tr("reading") + d.theme.Glyphs.Ellipsis})
-	j, cmd := d.start(d.ctx, d.tr("reading %s", resource), false, readLimit,
-		func(ctx context.Context, _ *job) tea.Msg {
-			detail, err := d.opts.Inspector.Lease(ctx, resource)
-			return leaseDetailMsg{detail, err}
-		})
-	p.job = j
-	d.root.open(p, false)
-	return cmd
-}
-
-// Close gives up reading.
-func (p *historyPage) Close() { p.job.stop() }
-
-// Bindings returns the page's keys, closing this page.
-func (p *historyPage) Bindings() []Binding {
-	list := p.page.Bindings()
-	list[len(list)-1].Action = func() tea.Cmd {
-		p.r.close(p)
-		return nil
-	}
-	return list
-}
-
-// Update takes the answer.
-func (p *historyPage) Update(msg tea.Msg) tea.Cmd {
-	done, ok := msg.(jobDoneMsg)
-	if !ok || done.job != p.job {
-		return nil
-	}
-	got, ok := done.result.(leaseDetailMsg)
-	if !ok {
-		return nil
-	}
-	if got.err != nil {
-		p.d.health.failed(got.err)
-		p.text = safetext.Lines(p.d.tr("not read: %s", p.d.unread(got.err)))
-		return nil
-	}
-	p.text = historyText(p.d, got.detail)
-	return nil
+	return openReading(d, resource, func(ctx context.Context) ([]string, error) {
+		detail, err := d.opts.Inspector.Lease(ctx, resource)
+		return historyText(d, detail), err
+	})
 }
 
 func historyText(d *desk, detail inspect.LeaseDetail) []string {

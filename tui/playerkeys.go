@@ -119,66 +119,13 @@ func (s *playerScreen) canGrant() (bool, string) {
 	return s.hasPlayer()
 }
 
-// explainPage tells whether one reward was granted, and why or why not.
-type explainPage struct {
-	page
-	d   *desk
-	job *job
-}
-
-type explainMsg struct {
-	answer inspect.Explanation
-	err    error
-}
-
+// openExplain tells whether one reward was granted, and why or why not.
 func openExplain(d *desk, player, event string) tea.Cmd {
-	p := &explainPage{d: d}
-	p.page = *newPage(d.root, d.tr("explain %s", event),
-		[]string{d.tr("reading") + d.theme.Glyphs.Ellipsis})
-	j, cmd := d.start(d.ctx, d.tr("explain %s", event), false, readLimit,
-		func(ctx context.Context, _ *job) tea.Msg {
-			answer, err := d.opts.Inspector.Explain(ctx, player, event)
-			return explainMsg{answer, err}
-		})
-	p.job = j
-	d.root.open(p, false)
-	return cmd
-}
-
-// Close gives up reading.
-func (p *explainPage) Close() { p.job.stop() }
-
-// Bindings returns the page's keys, closing this page.
-func (p *explainPage) Bindings() []Binding {
-	list := p.page.Bindings()
-	list[len(list)-1].Action = func() tea.Cmd {
-		p.r.close(p)
-		return nil
-	}
-	return list
-}
-
-// Update takes the answer.
-func (p *explainPage) Update(msg tea.Msg) tea.Cmd {
-	done, ok := msg.(jobDoneMsg)
-	if !ok || done.job != p.job {
-		return nil
-	}
-	got, ok := done.result.(explainMsg)
-	if !ok {
-		return nil
-	}
-	if got.err != nil {
-		p.d.health.failed(got.err)
-		p.text = safetext.Lines(p.d.tr("not explained: %s", p.d.unread(got.err)))
-		return nil
-	}
-	text := explainText(p.d, got.answer)
-	p.text = nil
-	for _, line := range text {
-		p.text = append(p.text, safetext.Lines(line)...)
-	}
-	return nil
+	title := d.tr("explain %s", event)
+	return openReading(d, title, func(ctx context.Context) ([]string, error) {
+		answer, err := d.opts.Inspector.Explain(ctx, player, event)
+		return explainText(d, answer), err
+	})
 }
 
 func explainText(d *desk, e inspect.Explanation) []string {
