@@ -190,6 +190,11 @@ func (m *planMaking) copyRows(ctx context.Context, tx pgx.Tx) (*planSource, erro
 		return nil, source.err
 	case err != nil:
 		return nil, err
+	}
+	if m.stop = m.file.Unchanged(); m.stop != nil {
+		return nil, m.stop
+	}
+	switch {
 	case source.strangers > 0 && !m.req.SkipInvalid:
 		m.stop = &StrangersError{
 			Name: m.file.Name(), Table: m.o.opts.Players.Table, Count: source.strangers,

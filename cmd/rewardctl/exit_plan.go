@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"rewardctl/repair"
+	"rewardctl/repair/batchfile"
 )
 
 // rulePlan knows what deeds about plans answer.
@@ -49,6 +50,9 @@ func rulePlan(err error) (problem, bool) {
 		p.exit, p.field, p.value, p.message = exitUsage, "file", invalid.Name, invalid.Error()
 	case errors.As(err, &result):
 		p.exit, p.field, p.value, p.message = exitUsage, "result", result.Path, result.Error()
+	case errors.Is(err, batchfile.ErrChanged):
+		p.exit, p.field, p.message = exitPrecondition, "file", err.Error()
+		p.wayOut = "check it again as it is now; nothing was planned"
 	case errors.As(err, &over):
 		p.exit, p.field, p.value, p.message = exitApproval, "limit", over.Request.PlayerID, over.Error()
 	default:

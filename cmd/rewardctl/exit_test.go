@@ -53,6 +53,7 @@ func TestErrorsAndTheirExitCodes(t *testing.T) {
 		"player":       {&inspect.NotFoundError{What: "player", Name: "p"}, 3, "not known"},
 		"precondition": {changed, 4, "r has 2:b, not 1:a"},
 		"busy":         {&repair.BusyError{Resource: "r"}, 4, "being written"},
+		"file changed": {fmt.Errorf("f.csv: %w", batchfile.ErrChanged), 4, "changed after"},
 		"file":         {&batchfile.FileError{Name: "f.csv", Line: 3}, 2, "f.csv, line 3"},
 		"interrupted":  {fmt.Errorf("x: %w", context.Canceled), 130, "interrupted"},
 		"timeout":      {context.DeadlineExceeded, 8, "in time"},

@@ -8,6 +8,7 @@ import (
 
 	"rewardctl/grant"
 	"rewardctl/repair"
+	"rewardctl/repair/batchfile"
 	"rewardctl/tui/safetext"
 )
 
@@ -28,12 +29,12 @@ type progress struct {
 func (a *app) newProgress() *progress { return &progress{app: a, on: a.terminal(a.stderr)} }
 
 // checking is told how far the check of a file has come.
-func (p *progress) checking(rows int, bytesRead, bytesTotal int64) {
-	if bytesTotal <= 0 {
+func (p *progress) checking(at batchfile.Progress) {
+	if at.Total <= 0 {
 		return
 	}
-	p.draw(fmt.Sprintf("checking  %s  %d rows", bar(float64(bytesRead)/float64(bytesTotal)), rows),
-		bytesRead == bytesTotal)
+	p.draw(fmt.Sprintf("checking  %s  %d rows", bar(float64(at.Bytes)/float64(at.Total)), at.Rows),
+		at.Bytes == at.Total)
 }
 
 // storing is told how many rows of a plan are stored.

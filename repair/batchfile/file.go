@@ -39,7 +39,16 @@ type Options struct {
 	// those of keys that differ. Nil does nothing.
 	OnProblem func(Problem)
 	// OnProgress is told now and then how far Validate has come. Nil does nothing.
-	OnProgress func(rows int, bytesRead, bytesTotal int64)
+	OnProgress func(Progress)
+}
+
+// Progress is how far Validate has come.
+type Progress struct {
+	Rows     int // data rows read
+	Refused  int // rows with a problem of their own
+	Repeated int // rows whose player and event an earlier row has: duplicates, or rows that differ
+	// Bytes of Total are read.
+	Bytes, Total int64
 }
 
 const (
@@ -50,14 +59,16 @@ const (
 
 // File is an open file of grants. Its methods are not for concurrent use.
 type File struct {
-	name   string
-	piped  bool
-	opt    Options
-	src    *os.File
-	size   int64
-	naming naming
-	layout layout
-	sheet  *workbook.Sheet // nil when the file is no workbook
+	name  string
+	piped bool
+	// spooled files are private copies of what cannot be read twice.
+	spooled bool
+	opt     Options
+	src     *os.File
+	size    int64
+	naming  naming
+	layout  layout
+	sheet   *workbook.Sheet // nil when the file is no workbook
 
 	check   *Check // set by Validate
 	verdict verdicts
@@ -153,7 +164,7 @@ func (f *File) spool(ctx context.Context, stream io.Reader) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("batchfile: spool %s: %w", f.name, err), private.Close())
 	}
-	f.src = private
+	f.src, f.spooled = private, true
 	return nil
 }
 
@@ -194,6 +205,23 @@ func (f *File) Same(path string) (bool, error) {
 		return false, err
 	}
 	return os.SameFile(info, own), nil
+}
+
+// Unchanged answers ErrChanged when the file is not what was opened any more: when it became longer
+// or shorter, or its name leads to another file. What changed within it is noticed row by row.
+func (f *File) Unchanged() error {
+	info, err := f.src.Stat()
+	if err != nil {
+		return err
+	}
+	same := info.Size() == f.size
+	if same && !f.spooled {
+		same, err = f.Same(f.name)
+	}
+	if err == nil && !same {
+		err = fmt.Errorf("%s: %w", f.name, ErrChanged)
+	}
+	return err
 }
 
 // section returns a reader over the whole file, independent of others.

@@ -51,7 +51,8 @@ func BenchmarkValidateMillion(b *testing.B) {
 	path := writeMany(b, million)
 	for b.Loop() {
 		before, peak := liveHeap(), uint64(0)
-		file := open(b, path, batchfile.Options{OnProgress: func(rows int, _, _ int64) {
+		file := open(b, path, batchfile.Options{OnProgress: func(at batchfile.Progress) {
+			rows := at.Rows
 			if rows%(100*8192) == 0 || rows > million-8192 {
 				peak = max(peak, liveHeap())
 			}
@@ -97,7 +98,8 @@ func TestMemoryPerRow(t *testing.T) {
 	const rows = 20 * 8192
 	path := writeMany(t, rows)
 	before, peak := liveHeap(), uint64(0)
-	file := open(t, path, batchfile.Options{OnProgress: func(n int, _, _ int64) {
+	file := open(t, path, batchfile.Options{OnProgress: func(at batchfile.Progress) {
+		n := at.Rows
 		if n > rows-8192 {
 			peak = liveHeap()
 		}
@@ -130,7 +132,8 @@ func BenchmarkValidateSheet(b *testing.B) {
 	records = nil
 	for b.Loop() {
 		before, peak := liveHeap(), uint64(0)
-		file := open(b, path, batchfile.Options{OnProgress: func(n int, _, _ int64) {
+		file := open(b, path, batchfile.Options{OnProgress: func(at batchfile.Progress) {
+			n := at.Rows
 			if n > rows-8192 {
 				peak = max(peak, liveHeap())
 			}

@@ -191,3 +191,35 @@ func TestLookAtOffersSheets(t *testing.T) {
 		t.Error("a sheet that is not there is not refused")
 	}
 }
+
+// A file that grew, or whose name leads to another one, is not what was validated.
+func TestUnchanged(t *testing.T) {
+	t.Parallel()
+	const text = "player_id,kind,amount\np1,gems,1\n"
+	path := write(t, text)
+	file := open(t, path, batchfile.Options{})
+	if _, err := file.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Unchanged(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text+"p2,gems,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Unchanged(); !errors.Is(err, batchfile.ErrChanged) {
+		t.Errorf("a longer file: %v", err)
+	}
+	file = open(t, path, batchfile.Options{})
+	other := write(t, text+"p3,gems,1\n")
+	if err := os.Rename(other, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Unchanged(); !errors.Is(err, batchfile.ErrChanged) {
+		t.Errorf("another file under the name: %v", err)
+	}
+	piped := open(t, "-", batchfile.Options{Stdin: strings.NewReader(text)})
+	if err := piped.Unchanged(); err != nil {
+		t.Errorf("standard input: %v", err)
+	}
+}

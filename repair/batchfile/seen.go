@@ -130,8 +130,9 @@ type keyTable struct {
 	index index // by folded, first rows only, so that look-alikes stand in one probe
 }
 
-// add remembers a row. alike is the first row of a key that differs only in letter case, if any.
-func (t *keyTable) add(row keyRow) (alike *keyRow) {
+// add remembers a row. alike is the first row of a key that differs only in letter case, if any;
+// again is true when an earlier row has this very key.
+func (t *keyTable) add(row keyRow) (alike *keyRow, again bool) {
 	if t.index.full() {
 		for i := range uint32(t.rows.n) {
 			if r := t.rows.at(i); r.first {
@@ -145,7 +146,7 @@ func (t *keyTable) add(row keyRow) (alike *keyRow) {
 		if head.key == row.key {
 			row.next = head.next
 			head.next = t.rows.add(row) + 1
-			return nil
+			return nil, true
 		}
 		if head.folded == row.folded && alike == nil {
 			alike = head
@@ -153,7 +154,7 @@ func (t *keyTable) add(row keyRow) (alike *keyRow) {
 	}
 	row.first = true
 	t.index.put(row.folded, t.rows.add(row))
-	return alike
+	return alike, false
 }
 
 // player is one player of the file.

@@ -81,6 +81,7 @@ type validation struct {
 	kindOf    map[string]uint16
 	kindAlike map[string]string // folded kind to the kind that came first
 
+	repeated      int // rows whose key an earlier row has
 	marks, random tally
 	long, zeros   int // numeric ids of 17 digits and more; those that end in 00
 }
@@ -141,7 +142,10 @@ func (v *validation) progress(s *scanner) {
 	if s.sheet != nil {
 		taken, size = s.sheet.rows.Taken(), s.sheet.rows.Size()
 	}
-	v.file.opt.OnProgress(v.check.Rows, min(taken, size), size)
+	v.file.opt.OnProgress(Progress{
+		Rows: v.check.Rows, Refused: v.check.Refused, Repeated: v.repeated,
+		Bytes: min(taken, size), Total: size,
+	})
 }
 
 // take judges one record and remembers it.
@@ -192,10 +196,13 @@ func (v *validation) remember(r *Row) error {
 				alike.line),
 		})
 	}
-	twin := v.keys.add(keyRow{
+	twin, again := v.keys.add(keyRow{
 		key: hashKey(v.key), folded: hash64(v.folded), amount: r.Request.Amount,
 		line: line, player: entry, kind: kind,
 	})
+	if again {
+		v.repeated++
+	}
 	if twin != nil && twin.player == entry {
 		v.warn(Warning{
 			r.Line, int(twin.line), "reward_event_id", r.Request.EventID, fmt.Sprintf(
