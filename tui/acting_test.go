@@ -186,7 +186,7 @@ func TestExportIsExactlyWhatIsShown(t *testing.T) {
 	c.Press("enter")
 	c.See("4 match")
 	c.Press("e")
-	c.See("export 4 rows, as shown")
+	c.See("the 4 rows that match the filter, as shown")
 	c.Press("enter")
 	c.See("4 rows written to rows.csv")
 	mu.Lock()

@@ -39,9 +39,11 @@ func numberColumn[R any](c table.Column, get func(r *R) int64) column[R] {
 	return column[R]{
 		c, func(r *R, _ time.Time) table.Cell {
 			if n := get(r); n != 0 {
-				return table.Cell{Text: strconv.FormatInt(n, 10)}
+				return table.Cell{
+					Text: strconv.FormatInt(n, 10), Value: table.Value{Kind: table.Number, N: n},
+				}
 			}
-			return table.Cell{}
+			return table.Cell{Value: table.Value{Kind: table.Number}}
 		},
 		func(a, b *R) int { return cmp.Compare(get(a), get(b)) },
 	}
@@ -55,7 +57,10 @@ func timeColumn[R any](c table.Column, get func(r *R) time.Time) column[R] {
 			if at.IsZero() {
 				return table.Cell{}
 			}
-			return table.Cell{Text: at.Local().Format("01-02 15:04:05"), Role: paint.Muted}
+			return table.Cell{
+				Text: at.Local().Format("01-02 15:04:05"), Role: paint.Muted,
+				Value: table.Value{Kind: table.Instant, N: at.UnixNano()},
+			}
 		},
 		func(a, b *R) int { return get(a).Compare(get(b)) },
 	}

@@ -32,6 +32,8 @@ type item[R any] struct {
 	id   string
 	row  *R
 	gone bool
+	// since is when it was first missed; zero while it is there, and for one that was never seen.
+	since time.Time
 }
 
 // view is an immutable, filtered and sorted snapshot.
@@ -64,6 +66,7 @@ type query[R any] struct {
 	gen   uint64
 	match func(*R) bool // nil matches everything
 	order func(a, b *item[R]) int
+	pins  []string // rows that come first, in this order, and stay when they are gone
 }
 
 // feed reads a source again and again, and arranges what it read.
@@ -74,6 +77,9 @@ type feed[R any] struct {
 	every time.Duration
 	// digest sums the rows up for what is drawn beside them; nil makes none.
 	digest func(items []*item[R], now time.Time) any
+	// still is set when nothing is read by the feed itself: it arranges what it is given by give.
+	still bool
+	stub  func(id string) *R // stands for a pinned row that was never seen; nil: none is pinned
 
 	query  atomic.Pointer[query[R]]
 	about  atomic.Pointer[Args] // what to read; nil until it was said
@@ -85,6 +91,8 @@ type feed[R any] struct {
 	running sync.Mutex // held by run: a screen may be shown again before its old run has ended
 	last    []*item[R] // what was read last; only touched by run
 	state   view[R]    // its age and problems; only touched by run
+	// kept holds what was last seen of pinned rows; only touched by run.
+	kept map[string]*item[R]
 }
 
 func newFeed[R any](d *desk, every time.Duration, id func(*R) string,
@@ -96,7 +104,20 @@ func newFeed[R any](d *desk, every time.Duration, id func(*R) string,
 }
 
 // ask sets the query and has the rows arranged anew.
-func (f *feed[R]) ask(q query[R]) { f.query.Store(&q); f.wake(false) }
+func (f *feed[R]) ask(q query[R]) {
+	f.query.Store(&q)
+	if f.still {
+		f.publish()
+		return
+	}
+	f.wake(false)
+}
+
+// give hands a still feed what it arranges.
+func (f *feed[R]) give(got loaded[R]) {
+	f.take(got)
+	f.publish()
+}
 
 // turn makes the feed read something else.
 func (f *feed[R]) turn(about Args) { f.about.Store(&about) }
@@ -105,6 +126,9 @@ func (f *feed[R]) turn(about Args) { f.about.Store(&about) }
 func (f *feed[R]) refresh() { f.wake(true) }
 
 func (f *feed[R]) wake(read bool) {
+	if f.still {
+		return
+	}
 	select {
 	case f.poke <- read:
 	default: // it is about to look anyway
@@ -199,6 +223,9 @@ func (f *feed[R]) publish() {
 	}
 	v := f.state
 	v.gen, v.total, v.all = q.gen, len(f.last), f.last
+	if f.stub != nil {
+		f.keep(q.pins)
+	}
 	prev := f.out.Load()
 	if f.hold.Load() && prev.gen == q.gen && len(prev.items) > 0 &&
 		prev.args.equal(v.args) {
@@ -227,7 +254,60 @@ func (f *feed[R]) arrange(q *query[R]) []*item[R] {
 	if q.order != nil {
 		slices.SortStableFunc(items, q.order)
 	}
-	return items
+	return f.pinned(q, items)
+}
+
+// pinned puts the pinned rows first. One that is gone stays, as it was seen last.
+func (f *feed[R]) pinned(q *query[R], items []*item[R]) []*item[R] {
+	if len(q.pins) == 0 || f.stub == nil {
+		return items
+	}
+	have := make(map[string]*item[R], len(q.pins))
+	rest := make([]*item[R], 0, len(items)+len(q.pins))
+	for _, it := range items {
+		if slices.Contains(q.pins, it.id) {
+			have[it.id] = it
+		} else {
+			rest = append(rest, it)
+		}
+	}
+	first := make([]*item[R], 0, len(q.pins))
+	for _, id := range q.pins {
+		it := have[id]
+		if it == nil {
+			it = f.kept[id]
+			if !it.gone || q.match != nil && !q.match(it.row) {
+				continue // the filter hides it
+			}
+		}
+		first = append(first, it)
+	}
+	return append(first, rest...)
+}
+
+// keep remembers the pinned rows as they are now, and those that are gone as they were.
+func (f *feed[R]) keep(pins []string) {
+	if f.kept == nil {
+		f.kept = map[string]*item[R]{}
+	}
+	there := make(map[string]*item[R], len(pins))
+	for _, it := range f.last {
+		if slices.Contains(pins, it.id) {
+			there[it.id] = it
+		}
+	}
+	for _, id := range pins {
+		switch was := f.kept[id]; {
+		case there[id] != nil:
+			f.kept[id] = there[id]
+		case was == nil:
+			f.kept[id] = &item[R]{id: id, row: f.stub(id), gone: true}
+		case !was.gone:
+			gone := *was
+			gone.gone, gone.since = true, f.state.at
+			f.kept[id] = &gone
+		}
+	}
 }
 
 // keepOrder keeps the rows that are shown where they are, with fresh content. Rows that are gone
@@ -245,7 +325,9 @@ func (f *feed[R]) keepOrder(shown []*item[R], q *query[R]) (items []*item[R], wa
 			continue
 		}
 		gone := *it
-		gone.gone = true
+		if !gone.gone {
+			gone.gone, gone.since = true, f.state.at
+		}
 		items[i] = &gone
 	}
 	for _, it := range now {

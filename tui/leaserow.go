@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +53,9 @@ func leaseColumns(d *desk) []column[inspect.Lease] {
 			table.Column{Key: colLeft, Title: "LEFT", Min: 7, Right: true},
 			func(l *row, now time.Time) table.Cell {
 				left := leftNow(l, now)
-				return cell(leftText(lang, l, left), leftRole(l, left))
+				c := cell(leftText(lang, l, left), leftRole(l, left))
+				c.Value = leftValue(l, left)
+				return c
 			},
 			compareLeft,
 		},
@@ -91,6 +94,17 @@ func leaseColumns(d *desk) []column[inspect.Lease] {
 // the monotonic clock. The wall clocks of the two machines are never compared.
 func leftNow(l *inspect.Lease, now time.Time) time.Duration {
 	return max(l.Left-now.Sub(l.At), 0)
+}
+
+// forever is the time left of what never ends.
+const forever time.Duration = math.MaxInt64
+
+// leftValue is the time left as a number: what never ends has the most of it.
+func leftValue(l *inspect.Lease, left time.Duration) table.Value {
+	if l.NoExpiry {
+		left = forever
+	}
+	return table.Value{Kind: table.Duration, N: int64(left)}
 }
 
 func leftText(lang language, l *inspect.Lease, left time.Duration) string {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"math"
 	"strconv"
 	"time"
 
@@ -31,7 +30,7 @@ func newLeasesScreen(d *desk) *leaseList {
 		},
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL},
 		sortKey: colState, empty: "nobody holds a lease",
-		match: leaseMatches(d.lang), mark: markGone(d), digest: summarise(d.lang),
+		look: lookAtLease(d.lang), mark: markGone(d), digest: summarise(d.lang),
 		summary: leaseSummaryLine,
 		detail: func(it *leaseItem, w int) (a, b []string) {
 			return leaseVerdict(d, it, w), leaseIdentity(d, it, w)
@@ -43,25 +42,27 @@ func newLeasesScreen(d *desk) *leaseList {
 	})
 }
 
-// markGone draws a row whose lease is gone.
-func markGone(d *desk) func(it *leaseItem, out []table.Cell) {
+// markGone draws a row whose lease is gone, and since when it is missed.
+func markGone(d *desk) func(it *leaseItem, out []table.Cell, now time.Time) {
 	g := d.theme.Glyphs
-	return func(it *leaseItem, out []table.Cell) {
-		if it.gone {
-			out[1] = table.Cell{Text: g.Hollow + " " + d.tr("gone"), Role: paint.Muted}
-			out[2], out[3] = table.Cell{Text: g.Dash, Role: paint.Muted}, table.Cell{}
+	return func(it *leaseItem, out []table.Cell, now time.Time) {
+		if !it.gone {
+			return
 		}
+		words := d.tr("gone")
+		if !it.since.IsZero() {
+			words = d.tr("gone %s ago", brief(max(now.Sub(it.since), 0).Truncate(time.Second)))
+		}
+		out[1] = table.Cell{Text: g.Hollow + " " + words, Role: paint.Muted}
+		out[2], out[3] = table.Cell{Text: g.Dash, Role: paint.Muted}, table.Cell{}
 	}
 }
 
-// leaseMatches looks for the filter's words in a lease without drawing it.
-func leaseMatches(lang language) func(f filter, l *inspect.Lease, now time.Time) bool {
-	return func(f filter, l *inspect.Lease, now time.Time) bool {
+// lookAtLease has a filter look at a lease without drawing it.
+func lookAtLease(lang language) func(l *inspect.Lease, now time.Time) filtered {
+	return func(l *inspect.Lease, now time.Time) filtered {
 		left := leftNow(l, now)
-		if l.NoExpiry {
-			left = math.MaxInt64
-		}
-		return f.match(func(field string) string {
+		return filtered{now: now, text: func(field string) string {
 			switch field {
 			case colResource:
 				return l.Resource
@@ -76,7 +77,19 @@ func leaseMatches(lang language) func(f filter, l *inspect.Lease, now time.Time)
 			}
 			return l.Resource + "\n" + l.Owner + "\n" + string(l.Verdict.State) + "\n" +
 				stateWords(lang, l.Verdict) + "\n" + tokenText(l.Token)
-		}, left)
+		}, value: func(field string) table.Value {
+			switch field {
+			case colLeft:
+				return leftValue(l, left)
+			case colToken:
+				return table.Value{Kind: table.Number, N: l.Token}
+			case colFence:
+				return table.Value{Kind: table.Number, N: fenceOf(l)}
+			case colClaims:
+				return table.Value{Kind: table.Number, N: int64(dueOf(l))}
+			}
+			return table.Value{}
+		}}
 	}
 }
 

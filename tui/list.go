@@ -1,13 +1,11 @@
 package tui
 
 import (
-	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"rewardctl/grant"
-	"rewardctl/tui/paint"
+	"rewardctl/inspect"
 	"rewardctl/tui/safetext"
 	"rewardctl/tui/table"
 
@@ -34,10 +32,16 @@ type listSpec[R any] struct {
 	sortKey    string
 	desc       bool
 	empty      string // what nothing means
-	// match replaces the search through the cells, where those are slow to make.
-	match func(f filter, r *R, now time.Time) bool
+	// look replaces the search through the cells, where those are slow to make; fields are the
+	// fields of a filter besides the columns, and local is the part of one that is not asked of
+	// the servers.
+	look   func(r *R, now time.Time) filtered
+	fields []string
+	local  func(line string) string
+	// attention says whether a row needs somebody: n and N go from one to the next.
+	attention func(r *R) bool
 	// mark changes the cells of a row, such as of one that is gone.
-	mark   func(it *item[R], out []table.Cell)
+	mark   func(it *item[R], out []table.Cell, now time.Time)
 	digest func(items []*item[R], now time.Time) any
 	// summary draws the line above the list from the digest; nil leaves it out.
 	summary func(l *list[R], w int) string
@@ -47,6 +51,14 @@ type listSpec[R any] struct {
 	keys   func(l *list[R]) []Binding
 	// cli is the command that prints the same rows.
 	cli func(args Args, filter string) []string
+	// name is the id of a row for people; nil: the identity of the row.
+	name func(r *R) string
+	// proof writes the statements that show a row again; they only read.
+	proof func(r *R) []inspect.Proof
+	// stub stands for a row that is watched and not there. Nil: rows cannot be watched.
+	stub func(id string) *R
+	// also sees every message after the list has.
+	also func(l *list[R], msg tea.Msg) tea.Cmd
 }
 
 // list is a screen of rows that are read again and again. It has what all lists have in common:
@@ -63,10 +75,16 @@ type list[R any] struct {
 	gen    uint64
 	ask    string // a row to put the cursor on when it is there
 	pane   bool
+	pins   []string // the rows that are watched, in the order in which they were chosen
+	// lead orders rows before the sorted column does; nil leaves that to the column.
+	lead func(a, b *R) int
+	// extra answers instead of what is shown, when more than that is to be exported.
+	extra func(format string) tea.Cmd
 }
 
 func newList[R any](d *desk, spec listSpec[R]) *list[R] {
 	spec.every = max(spec.every, d.opts.Refresh)
+	still := spec.load == nil
 	l := &list[R]{d: d, spec: spec, pane: true}
 	cols := make([]table.Column, len(spec.columns))
 	for i, c := range spec.columns {
@@ -78,7 +96,7 @@ func newList[R any](d *desk, spec listSpec[R]) *list[R] {
 	l.table.SetWords(d.tableWords())
 	l.table.SetSort(spec.sortKey, spec.desc)
 	l.feed = newFeed(d, spec.every, spec.rowID, spec.load)
-	l.feed.digest = spec.digest
+	l.feed.digest, l.feed.still, l.feed.stub = spec.digest, still, spec.stub
 	l.shown = l.feed.out.Load()
 	l.restore(d.saved.screen(spec.id))
 	l.requery()
@@ -119,16 +137,7 @@ func (l *list[R]) Open(ctx context.Context, args Args) tea.Cmd {
 func (l *list[R]) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case dataMsg:
-		v := l.feed.out.Load()
-		if v == l.shown || !v.args.equal(l.args) {
-			return nil
-		}
-		if v.at != l.shown.at || (v.err != nil) != (l.shown.err != nil) ||
-			len(v.missing) != len(l.shown.missing) {
-			l.heard(v)
-		}
-		l.shown = v
-		l.place()
+		l.take()
 	case tea.FocusMsg:
 		l.feed.refresh() // it was read less often while nobody looked
 	case jobDoneMsg:
@@ -139,7 +148,24 @@ func (l *list[R]) Update(msg tea.Msg) tea.Cmd {
 			l.feed.refresh() // what was shown may be true no more
 		}
 	}
+	if l.spec.also != nil {
+		return l.spec.also(l, msg)
+	}
 	return nil
+}
+
+// take takes the newest snapshot, if it is about what is shown.
+func (l *list[R]) take() {
+	v := l.feed.out.Load()
+	if v == l.shown || !v.args.equal(l.args) {
+		return
+	}
+	if v.at != l.shown.at || (v.err != nil) != (l.shown.err != nil) ||
+		len(v.missing) != len(l.shown.missing) {
+		l.heard(v)
+	}
+	l.shown = v
+	l.place()
 }
 
 func (l *list[R]) notRead() string { return l.d.tr("not read: %s", l.d.tr(l.spec.title)) }
@@ -174,225 +200,4 @@ func (l *list[R]) heard(v *view[R]) {
 			d.say(Info, d.tr("everything answers again"))
 		}
 	}
-}
-
-// place hands the snapshot to the table, with the time that is now.
-func (l *list[R]) place() {
-	l.table.SetStatus(l.status())
-	l.table.SetData(l.data())
-	if l.ask != "" && l.shown.gen == l.gen && !l.shown.at.IsZero() {
-		if !l.table.Select(l.ask) {
-			l.d.say(Warned, l.d.tr("%s is not in this list", l.ask))
-		}
-		l.ask = ""
-		l.follow()
-	}
-}
-
-// listData shows a view as it stands at a moment.
-type listData[R any] struct {
-	*view[R]
-	spec *listSpec[R]
-	now  time.Time
-}
-
-// Len returns the number of rows.
-func (d listData[R]) Len() int { return len(d.items) }
-
-// ID returns the identity of a row.
-func (d listData[R]) ID(i int) string { return d.items[i].id }
-
-// Find returns the position of an identity.
-func (d listData[R]) Find(id string) int { return d.find(id) }
-
-// Snapshot tells one reading from the next.
-func (d listData[R]) Snapshot() any { return d.view }
-
-// Cells fills the cells of a row.
-func (d listData[R]) Cells(i int, out []table.Cell) {
-	it := d.items[i]
-	for c := range d.spec.columns {
-		out[c] = d.spec.columns[c].cell(it.row, d.now)
-	}
-	if d.spec.mark != nil {
-		d.spec.mark(it, out)
-	}
-}
-
-func (l *list[R]) data() listData[R] { return listData[R]{l.shown, &l.spec, l.d.now()} }
-
-func (l *list[R]) status() table.Status {
-	st := table.Status{
-		State: table.Ready, Filtered: l.filter != "", Empty: l.d.tr(l.spec.empty),
-	}
-	switch {
-	case isDenied(l.shown.err):
-		st.Empty, st.Filtered = l.d.unread(l.shown.err), false
-	case l.shown.err != nil:
-		st.Note = l.d.tr("not current: %s", l.shown.err)
-		if l.shown.at.IsZero() {
-			st.State = table.Failed
-		}
-	case len(l.shown.missing) > 0:
-		st.Note = l.d.missing(l.shown.missing[0])
-	case l.shown.at.IsZero():
-		st.State = table.Loading
-	}
-	return st
-}
-
-// requery has the rows filtered and sorted anew.
-func (l *list[R]) requery() {
-	l.gen++
-	key, desc := l.table.Sort()
-	keys := make([]string, len(l.spec.columns))
-	for i, c := range l.spec.columns {
-		keys[i] = c.Key
-	}
-	f := parseFilter(l.filter, keys...)
-	q := query[R]{gen: l.gen, order: l.order(key, desc)}
-	if !f.empty() {
-		now := l.d.now
-		match := l.spec.match
-		if match == nil {
-			match = l.matchCells
-		}
-		q.match = func(r *R) bool { return match(f, r, now()) }
-	}
-	l.feed.ask(q)
-}
-
-// matchCells looks for the filter's words in what the columns show.
-func (l *list[R]) matchCells(f filter, r *R, now time.Time) bool {
-	return f.match(func(field string) string {
-		var all []string
-		for i := range l.spec.columns {
-			c := &l.spec.columns[i]
-			if field == "" || c.Key == field {
-				all = append(all, c.cell(r, now).Text)
-			}
-		}
-		return strings.Join(all, "\n")
-	}, 0)
-}
-
-// order returns the order of a column; ties are broken by identity, so that rows never dance.
-func (l *list[R]) order(key string, desc bool) func(a, b *item[R]) int {
-	var by func(a, b *R) int
-	for _, c := range l.spec.columns {
-		if c.Key == key {
-			by = c.compare
-		}
-	}
-	return func(a, b *item[R]) int {
-		if by != nil {
-			if c := by(a.row, b.row); c != 0 {
-				if desc {
-					return -c
-				}
-				return c
-			}
-			return cmp.Compare(a.id, b.id)
-		}
-		return 0 // as it was read
-	}
-}
-
-// Filter returns the filter line.
-func (l *list[R]) Filter() string { return l.filter }
-
-// SetFilter filters the rows.
-func (l *list[R]) SetFilter(text string) {
-	if text = strings.TrimSpace(text); text != l.filter {
-		l.filter = text
-		l.requery()
-	}
-}
-
-// follow keeps the order while the cursor is anywhere but on the top row, so that the row under
-// it never moves away.
-func (l *list[R]) follow() { l.feed.hold.Store(!l.table.AtTop()) }
-
-// Crumb says what is listed.
-func (l *list[R]) Crumb() crumb {
-	tr := l.d.tr
-	c := crumb{path: tr(l.spec.title), filter: l.filter}
-	if l.spec.crumb != nil {
-		c.path = l.spec.crumb(l.args)
-	}
-	counts := tr("%d total", l.shown.total)
-	if l.filter != "" {
-		counts += tr("  %d match", len(l.shown.items))
-	}
-	if all, hidden := l.table.Marks(); all > 0 {
-		counts += tr("  %d marked", all)
-		if hidden > 0 {
-			counts += tr(" (%d not shown)", hidden)
-		}
-	}
-	c.counts = counts
-	return c
-}
-
-// Seen tells how old the list is.
-func (l *list[R]) Seen() seen {
-	out := seen{at: l.shown.at, live: true}
-	if l.shown.err != nil {
-		out.problem, out.denied = l.d.unread(l.shown.err), isDenied(l.shown.err)
-	}
-	return out
-}
-
-// View draws the summary, the list and the inspector.
-func (l *list[R]) View(w, h int) string {
-	lines := make([]string, 0, h)
-	if l.spec.summary != nil {
-		lines = append(lines, l.spec.summary(l, w))
-	}
-	l.table.SetData(l.data())
-	it := l.selected()
-	var detail func(w int) (a, b []string)
-	if l.pane && it != nil && l.spec.detail != nil {
-		detail = func(w int) (a, b []string) { return l.spec.detail(it, w) }
-	}
-	rest := withInspector(l.d, l.table, w, h-len(lines), detail)
-	return strings.Join(append(lines, rest...), "\n")
-}
-
-// Click puts the cursor on a row.
-func (l *list[R]) Click(_, y int) {
-	if l.spec.summary != nil {
-		y--
-	}
-	if l.table.Click(y) {
-		l.follow()
-	}
-}
-
-// held says that rows wait to be shown; empty when none does.
-func (l *list[R]) held() string {
-	if l.shown.held == 0 {
-		return ""
-	}
-	return l.d.theme.Text(paint.Warn, l.d.tr("%d new wait: . shows them ", l.shown.held))
-}
-
-// marked returns the rows that are marked, those that the filter hides among them, and how many
-// marked rows are gone.
-func (l *list[R]) marked() (items []*item[R], gone int) {
-	for _, it := range l.shown.all {
-		if l.table.Marked(it.id) {
-			items = append(items, it)
-		}
-	}
-	return items, l.table.MarkCount() - len(items)
-}
-
-// selected returns the row under the cursor, or nil.
-func (l *list[R]) selected() *item[R] {
-	row, _, ok := l.table.Selected()
-	if !ok || row >= len(l.shown.items) {
-		return nil
-	}
-	return l.shown.items[row]
 }

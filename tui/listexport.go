@@ -3,8 +3,12 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
 	"rewardctl/tui/table"
 
@@ -26,7 +30,8 @@ type exportMsg struct {
 	err  error
 }
 
-// cells returns keys of the columns and what stands in them for some rows.
+// cells returns keys of the columns and what stands in them for some rows: moments and durations
+// in full, and words without the sign before them.
 func (l *list[R]) cells(items []*item[R]) (header []string, rows [][]string) {
 	out := make([]table.Cell, len(l.spec.columns))
 	for _, c := range l.spec.columns {
@@ -38,49 +43,101 @@ func (l *list[R]) cells(items []*item[R]) (header []string, rows [][]string) {
 		data.Cells(i, out)
 		row := make([]string, len(out))
 		for c := range out {
-			row[c] = out[c].Text
+			row[c] = exact(l.d.theme.Glyphs, out[c])
 		}
 		rows = append(rows, row)
 	}
 	return header, rows
 }
 
-// taken returns the marked rows that are shown, or all when none is marked.
-func (l *list[R]) taken() (items []*item[R], marked bool) {
-	for _, it := range l.shown.items {
-		if l.table.Marked(it.id) {
-			items = append(items, it)
+// exact is what a cell says to a program.
+func exact(g paint.Glyphs, c table.Cell) string {
+	switch c.Value.Kind {
+	case table.Instant:
+		return time.Unix(0, c.Value.N).UTC().Format(time.RFC3339Nano)
+	case table.Duration:
+		if c.Value.N != int64(forever) {
+			return time.Duration(c.Value.N).Truncate(time.Millisecond).String()
 		}
+	case table.Number:
+		return strconv.FormatInt(c.Value.N, 10)
+	case table.None:
 	}
-	if len(items) > 0 {
-		return items, true
+	if sign, rest, ok := strings.Cut(c.Text, " "); ok && slices.Contains(signs(g), sign) {
+		return rest
 	}
-	return l.shown.items, false
+	if strings.Trim(c.Text, g.Full+g.Empty) == "" {
+		return "" // a bar repeats what another column says
+	}
+	return c.Text
 }
 
-// pickExport asks for the format of an export.
+// signs stand before words that say the same.
+func signs(g paint.Glyphs) []string {
+	return []string{
+		g.OK, g.Hollow, g.Wrong, g.Warning, g.Dot, g.Mark, g.Arrow, g.Dash, g.Equal, "?",
+	}
+}
+
+// ways are the exports that are offered: what is shown, and what is marked, in each format.
+func (l *list[R]) ways() []choice {
+	d := l.d
+	var choices []choice
+	add := func(label string, run func(format string) tea.Cmd) {
+		for _, format := range []string{"csv", "jsonl"} {
+			choices = append(choices, choice{label: label, note: format, run: func() tea.Cmd {
+				return run(format)
+			}})
+		}
+	}
+	if marked, gone := l.marked(); len(marked) > 0 {
+		words := d.tr("the %d marked rows", len(marked))
+		if hidden := l.unseen(marked); hidden > 0 {
+			words += d.tr(", %d of them not shown", hidden)
+		}
+		if gone > 0 {
+			words += d.tr(", without %d that are gone", gone)
+		}
+		add(words, func(format string) tea.Cmd { return l.export(format, marked) })
+	}
+	if n := len(l.shown.items); n > 0 {
+		items := l.shown.items
+		words := d.tr("all %d rows, as shown", n)
+		if l.filter != "" {
+			words = d.tr("the %d rows that match the filter, as shown", n)
+		}
+		add(words, func(format string) tea.Cmd { return l.export(format, items) })
+	}
+	if l.extra != nil {
+		add(d.tr("also what is older: every page of this filter"), l.extra)
+	}
+	return choices
+}
+
+// unseen counts the rows that the filter hides.
+func (l *list[R]) unseen(items []*item[R]) int {
+	n := 0
+	for _, it := range items {
+		if l.shown.find(it.id) < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// pickExport asks what to export, and in which format.
 func (l *list[R]) pickExport() tea.Cmd {
 	d := l.d
 	if d.opts.Export == nil {
 		d.say(Warned, d.tr("this console cannot write files"))
 		return nil
 	}
-	items, marked := l.taken()
-	if len(items) == 0 {
+	choices := l.ways()
+	if len(choices) == 0 {
 		d.say(Warned, d.tr("there are no rows to export"))
 		return nil
 	}
-	title := d.tr("export %d rows, as shown", len(items))
-	if marked {
-		title = d.tr("export the %d marked rows that are shown", len(items))
-	}
-	var choices []choice
-	for _, format := range []string{"csv", "jsonl"} {
-		choices = append(choices, choice{label: format, run: func() tea.Cmd {
-			return l.export(format, items)
-		}})
-	}
-	return openPicker(d, title, choices)
+	return openPicker(d, d.tr("export into a new file"), choices)
 }
 
 func (l *list[R]) export(format string, items []*item[R]) tea.Cmd {
@@ -117,9 +174,11 @@ func jsonLine(header, row []string) string {
 }
 
 func textLine(row []string) string {
-	safe := make([]string, len(row))
-	for i, cell := range row {
-		safe[i] = safetext.Cell(cell)
+	safe := make([]string, 0, len(row))
+	for _, cell := range row {
+		if cell != "" {
+			safe = append(safe, safetext.Cell(cell))
+		}
 	}
 	return strings.Join(safe, "  ")
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"rewardctl/repair"
 	"rewardctl/tui/table"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -14,7 +13,9 @@ func (l *list[R]) Bindings() []Binding {
 		own = l.spec.keys(l)
 	}
 	own = append(own, l.viewKeys()...)
+	own = append(own, l.readKeys()...)
 	own = append(own, l.takeKeys()...)
+	own = append(own, l.seeking()...)
 	own = append(own, marking(l)...)
 	return append(own, moving(l.table, l.follow)...)
 }
@@ -41,6 +42,15 @@ func (l *list[R]) viewKeys() []Binding {
 				return nil
 			},
 		},
+	}
+}
+
+// readKeys decide when the list is read again.
+func (l *list[R]) readKeys() []Binding {
+	if l.feed.still {
+		return nil
+	}
+	return []Binding{
 		{Keys: []string{"."}, Help: "show new order", Quiet: true, Action: func() tea.Cmd {
 			l.requery()
 			return nil
@@ -102,11 +112,63 @@ func marking[R any](l *list[R]) []Binding {
 			l.table.Mark(ids...)
 			return nil
 		}},
+		{
+			Keys: []string{"v", "ctrl+@"}, Show: "v ctrl+space", Help: "mark from the last mark to here",
+			Quiet: true, Action: l.markRange,
+		},
 		{Keys: []string{"\\"}, Help: "clear marks", Quiet: true, Action: func() tea.Cmd {
 			l.table.ClearMarks()
 			return nil
 		}},
 	}
+}
+
+// markRange marks what stands between the row that was marked last and the cursor.
+func (l *list[R]) markRange() tea.Cmd {
+	if len(l.shown.items) == 0 {
+		return nil
+	}
+	if n := l.table.MarkRange(); n > 0 {
+		l.d.say(Info, l.d.tr("%d rows from the last mark to here are marked", n))
+		return nil
+	}
+	l.d.say(Info, l.d.tr("the range begins here: go to its end and press the same key"))
+	return nil
+}
+
+// seeking goes from one row that needs somebody to the next.
+func (l *list[R]) seeking() []Binding {
+	if l.spec.attention == nil {
+		return nil
+	}
+	return []Binding{
+		{
+			Keys: []string{"n"}, Show: "n N", Help: "next that needs attention", Quiet: true,
+			Action: func() tea.Cmd { return l.seek(1) },
+		},
+		{
+			Keys: []string{"N"}, Help: "one before that needs attention", Quiet: true,
+			Action: func() tea.Cmd { return l.seek(-1) },
+		},
+	}
+}
+
+// seek moves the cursor to the next row that needs somebody, or to the one before.
+func (l *list[R]) seek(step int) tea.Cmd {
+	at, _, ok := l.table.Selected()
+	for i := at + step; ok && i >= 0 && i < len(l.shown.items); i += step {
+		if it := l.shown.items[i]; !it.gone && l.spec.attention(it.row) {
+			l.table.Move(i - at)
+			l.follow()
+			return nil
+		}
+	}
+	if step < 0 {
+		l.d.say(Info, l.d.tr("no row above needs attention"))
+		return nil
+	}
+	l.d.say(Info, l.d.tr("no row below needs attention"))
+	return nil
 }
 
 // markNote says how many rows a deed on marks is about; empty when none is marked.
@@ -189,29 +251,4 @@ func (l *list[R]) pickColumns() tea.Cmd {
 		})
 	}
 	return openPicker(l.d, l.d.tr("show or hide a column"), choices)
-}
-
-// pickCopy asks what to put into the clipboard.
-func (l *list[R]) pickCopy() tea.Cmd {
-	d := l.d
-	var choices []choice
-	add := func(what, text string) {
-		choices = append(choices, choice{label: what, note: text, run: func() tea.Cmd {
-			return d.clip(what, text)
-		}})
-	}
-	if it := l.selected(); it != nil {
-		add(d.tr("its name"), it.id)
-		header, rows := l.cells([]*item[R]{it})
-		add(d.tr("the row as JSON"), jsonLine(header, rows[0]))
-		add(d.tr("the row as text"), textLine(rows[0]))
-	}
-	if l.spec.cli != nil {
-		add(d.tr("the command that lists the same"), repair.CommandLine(l.spec.cli(l.args, l.filter)))
-	}
-	if len(choices) == 0 {
-		d.say(Info, d.tr("there is nothing to copy"))
-		return nil
-	}
-	return openPicker(d, d.tr("copy"), choices)
 }

@@ -42,12 +42,19 @@ func TestFilter(t *testing.T) {
 		{"left:<5s", true},
 		{"left:>5s", false},
 		{"!left:<5s", false},
-		{"left:<", false},
+		{"left:<", true}, // not written to its end: it hides nothing yet
+		{"ttl:<5s", true},
+		{"left:<=4s", true},
+		{"left:<4", false},
+		{"left:>=4", true},
+		{"token:>48", true},
+		{"token:>49", false},
+		{"owner:>5", false},
 		{"unknown:field", false},
 		{"!", false},
 	} {
 		f := parseFilter(c.line, colResource, colOwner, colState, colToken, colLeft)
-		if got := leaseMatches(nil)(f, &l, l.At); got != c.want {
+		if got := f.match(lookAtLease(nil)(&l, l.At)); got != c.want {
 			t.Errorf("filter %q: %v, want %v", c.line, got, c.want)
 		}
 	}

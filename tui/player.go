@@ -184,7 +184,7 @@ func (s *playerScreen) arrange() {
 	f := parseFilter(askedBy(s.filter).rest, "event", "kind", "outcome", "actor", "token")
 	s.shown = entries{d: s.d}
 	for i := range s.all {
-		if f.empty() || entryMatches(s.d, f, &s.all[i]) {
+		if f.empty() || f.match(lookAtEntry(s.d, &s.all[i], s.d.now())) {
 			s.shown.list = append(s.shown.list, &s.all[i])
 		}
 	}

@@ -137,8 +137,9 @@ func entryRole(p *inspect.PlayerEntry) paint.Role {
 	}
 }
 
-func entryMatches(d *desk, f filter, p *inspect.PlayerEntry) bool {
-	return f.match(func(field string) string {
+// lookAtEntry has a filter look at an entry.
+func lookAtEntry(d *desk, p *inspect.PlayerEntry, now time.Time) filtered {
+	return filtered{now: now, text: func(field string) string {
 		switch field {
 		case "event":
 			return p.EventID
@@ -154,7 +155,21 @@ func entryMatches(d *desk, f filter, p *inspect.PlayerEntry) bool {
 		return strings.Join([]string{
 			p.EventID, p.Kind, string(p.Type), p.Outcome, entryWord(d, p), p.Actor, p.Reason, p.Owner,
 		}, "\n")
-	}, 0)
+	}, value: func(field string) table.Value {
+		switch field {
+		case "time":
+			return table.Value{Kind: table.Instant, N: p.At.UnixNano()}
+		case "amount":
+			return table.Value{Kind: table.Number, N: p.Amount}
+		case "token":
+			return table.Value{Kind: table.Number, N: p.Token}
+		case "balance":
+			if p.BalanceAfter != nil {
+				return table.Value{Kind: table.Number, N: *p.BalanceAfter}
+			}
+		}
+		return table.Value{}
+	}}
 }
 
 // entryWhat writes what an entry is about.

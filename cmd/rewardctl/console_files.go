@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -89,9 +90,7 @@ func (f *consoleFiles) write(state []byte) error {
 
 // export writes the rows of a screen into a new file in the working directory.
 func (f *consoleFiles) export(_ context.Context, rows tui.Export) (string, error) {
-	stamp := f.app.now().Format("20060102-150405")
-	path := fmt.Sprintf("rewardctl-%s-%s.%s", rows.Name, stamp, rows.Format)
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := f.create(rows)
 	if err != nil {
 		return "", err
 	}
@@ -101,10 +100,26 @@ func (f *consoleFiles) export(_ context.Context, rows tui.Export) (string, error
 		err = writeLines(file, rows)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		_ = os.Remove(path) // half an export is none; the first error says why
+		_ = os.Remove(file.Name()) // half an export is none; the first error says why
 		return "", err
 	}
-	return path, nil
+	return file.Name(), nil
+}
+
+// create makes a file that was not there: another export of the same second is left alone.
+func (f *consoleFiles) create(rows tui.Export) (*os.File, error) {
+	const most = 100
+	stem := fmt.Sprintf("rewardctl-%s-%s", rows.Name, f.app.now().Format("20060102-150405"))
+	for n := 1; ; n++ {
+		path := stem + "." + rows.Format
+		if n > 1 {
+			path = fmt.Sprintf("%s-%d.%s", stem, n, rows.Format)
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil || !errors.Is(err, fs.ErrExist) || n == most {
+			return file, err
+		}
+	}
 }
 
 func exportListing(rows tui.Export) listing {

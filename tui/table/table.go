@@ -5,12 +5,7 @@
 // exactly as wide as the table, whatever script the text is in.
 package table
 
-import (
-	"maps"
-	"slices"
-
-	"rewardctl/tui/paint"
-)
+import "rewardctl/tui/paint"
 
 // Column describes one column.
 type Column struct {
@@ -28,8 +23,9 @@ type Column struct {
 
 // Cell is the content of one cell. Text may be anything; the table makes it safe.
 type Cell struct {
-	Text string
-	Role paint.Role
+	Text  string
+	Role  paint.Role
+	Value Value // what the text says as a number, where it does
 }
 
 // Data is what a table shows: an immutable snapshot with an order.
@@ -75,8 +71,9 @@ type Table struct {
 	top      int
 	skip     int // scrollable columns that are scrolled out on the left
 	marks    map[string]struct{}
-	shot     any // what Data.Snapshot said last
-	behind   int // marks on rows that are not in the data; -1 when they must be counted
+	anchor   string // the row that was marked last: a range begins there
+	shot     any    // what Data.Snapshot said last
+	behind   int    // marks on rows that are not in the data; -1 when they must be counted
 	sortKey  string
 	desc     bool
 	hidden   map[string]bool // columns that the operator does not want
@@ -138,8 +135,8 @@ func (t *Table) SetData(d Data) {
 		}
 	}
 	n := d.Len()
-	if n == 0 {
-		t.cursor, t.cursorID, t.top = 0, "", 0
+	if n == 0 { // the row may come back: its identity is kept
+		t.cursor, t.top = 0, 0
 		return
 	}
 	if t.cursorID != "" {
@@ -208,7 +205,7 @@ func (t *Table) Bottom() { t.place(t.data.Len() - 1) }
 func (t *Table) place(row int) {
 	n := t.data.Len()
 	if n == 0 {
-		t.cursor, t.cursorID, t.top = 0, "", 0
+		t.cursor, t.top = 0, 0
 		return
 	}
 	t.cursor = min(max(row, 0), n-1)
@@ -327,57 +324,6 @@ func (t *Table) SetWide(wide bool) { t.wide, t.layout, t.skip = wide, nil, 0 }
 
 // Wide reports whether all columns are shown.
 func (t *Table) Wide() bool { return t.wide }
-
-// Mark marks rows by identity.
-func (t *Table) Mark(ids ...string) {
-	t.behind = -1
-	for _, id := range ids {
-		t.marks[id] = struct{}{}
-	}
-}
-
-// Marked reports whether a row is marked.
-func (t *Table) Marked(id string) bool {
-	_, marked := t.marks[id]
-	return marked
-}
-
-// MarkedIDs returns the identities of all marked rows, in order.
-func (t *Table) MarkedIDs() []string { return slices.Sorted(maps.Keys(t.marks)) }
-
-// ToggleMark marks the row under the cursor, or takes its mark away.
-func (t *Table) ToggleMark() {
-	t.behind = -1
-	if _, id, ok := t.Selected(); ok {
-		if _, marked := t.marks[id]; marked {
-			delete(t.marks, id)
-		} else {
-			t.marks[id] = struct{}{}
-		}
-	}
-}
-
-// ClearMarks takes all marks away.
-func (t *Table) ClearMarks() {
-	t.behind = -1
-	clear(t.marks)
-}
-
-// MarkCount returns the number of marks.
-func (t *Table) MarkCount() int { return len(t.marks) }
-
-// Marks returns the number of marks, and how many of them are on rows that are not shown now.
-func (t *Table) Marks() (all, hidden int) {
-	if t.behind < 0 {
-		t.behind = 0
-		for id := range t.marks {
-			if t.data.Find(id) < 0 {
-				t.behind++
-			}
-		}
-	}
-	return len(t.marks), t.behind
-}
 
 // PageLen returns the number of rows that are visible at once, at least 1.
 func (t *Table) PageLen() int { return max(t.rows(), 1) }
