@@ -53,6 +53,11 @@ func (p *prompt) opening() []command {
 			about(ScreenTokens, "resource", token),
 		},
 		{
+			[]string{"token", "refused"},
+			refusedUsage, text.N("late writes that the fence refused"),
+			r.openRefused,
+		},
+		{
 			[]string{"player", "history"},
 			player, text.N("what a player received"),
 			about(ScreenPlayer, "player", player),
@@ -108,6 +113,11 @@ func (p *prompt) own() []command {
 			"handover", text.N("a report of this console's deeds, as Markdown"),
 			r.handover,
 		},
+		{
+			[]string{"context"},
+			"context [NAME]", text.N("go to another context of the configuration"),
+			r.openContext,
+		},
 		{[]string{"help"}, "help", text.N("this list"), func([]string) tea.Cmd {
 			r.open(newHelp(r), false)
 			return nil
@@ -125,7 +135,7 @@ func (p *prompt) own() []command {
 // aliases are short forms of commands.
 func aliases() map[string]string {
 	return map[string]string{
-		"q": "quit", "q!": "quit", "leases": "lease list", "lease": "lease list",
+		"ctx": "context", "q": "quit", "q!": "quit", "leases": "lease list", "lease": "lease list",
 		"player": "player history", "grant": "grant create", "keys": "help", "audits": "audit list",
 		"drills": "drill list", "plans": "grant list", "outbox": "outbox list", "log": "oplog list",
 	}

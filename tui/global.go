@@ -63,6 +63,10 @@ func (r *root) asking() []Binding {
 			},
 		},
 		{Keys: []string{"ctrl+p"}, Help: "palette", Quiet: true, Action: r.palette},
+		{
+			Keys: []string{"ctrl+o"}, Help: "another context" + r.d.theme.Glyphs.Ellipsis, Quiet: true,
+			Enabled: r.canSwitch, Action: r.pickContext,
+		},
 	}
 }
 

@@ -38,6 +38,12 @@ type Options struct {
 	// fits counts. Where none does, a role that may neither release nor plan is support's, one that
 	// may plan but not release live-ops', any other on-call's.
 	Roles []string
+	// Contexts are those of the configuration. CanOpen says whether one of them can be opened in
+	// place of this; it may read files. SwitchTo is told which one was chosen, just before the
+	// console ends: opening it is the caller's. Nil keeps the console where it is.
+	Contexts []Target
+	CanOpen  func(name string) error
+	SwitchTo func(name string)
 	// Protected contexts are changed only while a write window is open, which the operator opens
 	// for a reason and which closes by itself.
 	Protected bool

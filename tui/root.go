@@ -48,7 +48,8 @@ func newRoot(d *desk) *root {
 	r := &root{d: d, leave: func() {}, mouse: d.opts.Mouse}
 	d.root = r
 	r.screens = []screen{
-		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newPlayerScreen(d),
+		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newRefusedScreen(d),
+		newPlayerScreen(d),
 		newGrantScreen(d), newPlansScreen(d), newPlanRowsScreen(d), newAuditsScreen(d),
 		newFindingsScreen(d), newApprovalsScreen(d), newOutboxScreen(d), newLogScreen(d),
 		newDoctorScreen(d), newDrillsScreen(d),
@@ -256,6 +257,8 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 			r.d.audited(got)
 		case plannedMsg:
 			return tea.Batch(r.d.planned(got), r.broadcast(msg))
+		case switchMsg:
+			return r.switched(got)
 		case printedMsg:
 			r.printed(got)
 			return nil

@@ -32,6 +32,7 @@ type globals struct {
 	noColor    bool
 	output     string
 	home       string // what the console opens with
+	readOnly   bool   // a context of this process was read-only: nothing lifts that
 	raw        bool
 }
 

@@ -23,30 +23,51 @@ func (a *app) runConsole(cmd *cobra.Command, _ []string) error {
 			"history P, rewardctl grant create --help, rewardctl doctor; see all: rewardctl --help",
 			"the console needs a terminal on stdin and stdout")
 	}
-	w, err := a.wire()
-	if err != nil {
-		return err
+	for {
+		w, err := a.wire()
+		if err != nil {
+			return err
+		}
+		next, err := w.console(cmd.Context())
+		if err != nil || next == "" {
+			return err
+		}
+		w.close()
+		a.context, a.readOnly = next, w.conf.ReadOnly // which nothing lifts in this process
 	}
-	return w.console(cmd.Context())
 }
 
-// console opens the console on this process's terminal and returns when it is left.
-func (w *wiring) console(ctx context.Context) error {
+// console opens the console on this process's terminal and returns when it is left; next names the
+// context that the operator wants to see then, if any.
+func (w *wiring) console(ctx context.Context) (next string, err error) {
 	opts, err := w.consoleOptions(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
+	opts.CanOpen, opts.SwitchTo = w.app.canOpen, func(name string) { next = name }
 	measured := w.app.measure(&opts)
 	err = tui.Run(ctx, opts)
 	measured()
 	if errors.Is(err, tui.ErrStopped) {
-		return ended(exitInterrupted)
+		return "", ended(exitInterrupted)
 	}
 	var crash *tui.CrashError
 	if errors.As(err, &crash) {
-		return w.app.reportCrash(crash)
+		return "", w.app.reportCrash(crash)
 	}
-	return err
+	return next, err
+}
+
+// canOpen says what keeps the console from being opened in another context of the configuration.
+func (a *app) canOpen(name string) error {
+	c, err := config.Load(config.Source{File: a.configFile, Context: name, Flags: a.flags})
+	if err != nil {
+		return err
+	}
+	conf := c.Active()
+	_, postgres := conf.PoolConfig()
+	_, redis := conf.RedisOptions()
+	return errors.Join(postgres, redis)
 }
 
 // consoleOptions wires what the console asks and does.
@@ -83,13 +104,25 @@ func (w *wiring) consoleOptions(ctx context.Context) (tui.Options, error) {
 		Context: w.conf.Name, Environment: w.conf.Environment, User: w.conf.Operator,
 		ReadOnly: w.conf.ReadOnly, Protected: w.conf.Protected, Endpoints: w.endpoints(),
 		LeaseTTL: w.conf.Lease.TTL, AmountMax: w.conf.Limits.AmountMax,
-		Refresh: w.conf.UI.Refresh, Home: orElse(w.app.home, w.conf.UI.Home), Roles: w.conf.UI.Roles, Language: language,
+		Refresh: w.conf.UI.Refresh, Language: language,
+		Home: orElse(w.app.home, w.conf.UI.Home), Roles: w.conf.UI.Roles,
 		Keys: w.conf.UI.Keys, Mouse: w.conf.UI.Mouse,
 		Export: files.export, State: files.load(), SaveState: files.save,
 		Now: w.app.now, Color: mode, ASCII: ascii || w.conf.UI.ASCII,
 		Multiplexer: w.app.multiplexer(),
 		Clipboard:   w.app.clipboard(), Input: w.app.stdin, Output: w.app.stdout,
 	}, nil
+}
+
+// targets are the contexts that the console can be opened in.
+func (w *wiring) targets() []tui.Target {
+	list := make([]tui.Target, len(w.contexts))
+	for i, c := range w.contexts {
+		list[i] = tui.Target{
+			Name: c.Name, Environment: c.Environment, ReadOnly: c.ReadOnly, Protected: c.Protected,
+		}
+	}
+	return list
 }
 
 // checkConsole refuses what would only show once the console is open.

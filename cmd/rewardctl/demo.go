@@ -84,7 +84,8 @@ func (a *app) runDemo(ctx context.Context, f demoFlags) (err error) {
 		return err
 	}
 	if !f.headless {
-		return d.wiring.console(ctx)
+		_, err := d.wiring.console(ctx) // there is no other context
+		return err
 	}
 	if err := d.greet(); err != nil {
 		return err

@@ -34,6 +34,8 @@ const (
 type wiring struct {
 	app  *app
 	conf config.Context
+	// contexts are those of the configuration file; empty for a configuration of our own making.
+	contexts []config.Summary
 	// again are the flags that lead another run to the same place, when that is not where the
 	// flags of this run lead.
 	again []string
@@ -52,7 +54,10 @@ func (a *app) wire() (*wiring, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.newWiring(c.Active()), nil
+	w := a.newWiring(c.Active())
+	w.contexts = c.Contexts()
+	w.conf.ReadOnly = w.conf.ReadOnly || a.readOnly
+	return w, nil
 }
 
 // wireFile is wire for a configuration file of our own making.
