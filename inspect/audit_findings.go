@@ -2,9 +2,7 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -56,32 +54,13 @@ func eachFinding(
 	if err != nil {
 		return err
 	}
-	var f Finding
-	var evidence []byte
-	var state, operator, reason *string
-	var version *int64
-	var at *time.Time
-	_, err = pgx.ForEachRow(rows, []any{
-		&f.ID, &f.Check, &f.Word, &f.Severity, &f.Rule, &f.What, &f.Table, &f.PlayerID, &f.EventID,
-		&f.Count, &evidence, &f.Proof, &f.Remedy, &f.Fingerprint, &state, &version, &operator, &reason,
-		&at,
-	}, func() error {
-		var e struct {
-			Columns []string    `json:"columns"`
-			Rows    [][]*string `json:"rows"`
-			Differs []string    `json:"differs"`
-		}
-		if err := json.Unmarshal(evidence, &e); err != nil {
+	var s scannedFinding
+	_, err = pgx.ForEachRow(rows, s.targets(), func() error {
+		f, err := s.finding()
+		if err != nil {
 			return err
 		}
-		one := f
-		one.Columns, one.Rows, one.Differs = e.Columns, e.Rows, e.Differs
-		if version != nil {
-			one.Ack = &FindingAck{
-				State: *state, Version: *version, Operator: *operator, Reason: *reason, At: *at,
-			}
-		}
-		return take(one)
+		return take(f)
 	})
 	return err
 }

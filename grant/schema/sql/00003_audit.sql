@@ -68,6 +68,9 @@ create table audit_finding (
     constraint audit_finding_once unique (run_id, fingerprint)
 );
 
+-- What was found about a player is shown beside what the player received.
+create index audit_finding_player on audit_finding (player_id, run_id) where player_id <> '';
+
 -- What somebody has looked at. It is about a finding in every run that finds it again, by its
 -- fingerprint. Two people who decide at once are told apart by the version.
 create table audit_ack (
