@@ -65,7 +65,7 @@ func acts() []act {
 		list = append(list, act{"filter", string(r), shown("/" + typed)})
 	}
 	list = append(list, act{"filter", "\r", hidden("/" + typed)},
-		act{"filtered rows", "", shown(" match")}, act{"filter", esc, hidden(" match")})
+		act{"filtered rows", "", shown(" match")}, act{"filtered rows", esc, hidden(" match")})
 	for _, tab := range []struct{ key, name string }{
 		{"0", "Now"},
 		{"2", "Player"},
@@ -105,7 +105,7 @@ func (w *consoleWorld) drive(ctx context.Context, what string, s, empty *screen)
 			if err != nil {
 				return fmt.Errorf("%s, %q: %w", a.kind, a.raw, err)
 			}
-			if a.raw != "" {
+			if a.kind != "filtered rows" { // they come when they are there
 				all = append(all, at)
 			}
 			took[a.kind] = append(took[a.kind], at)
@@ -185,7 +185,7 @@ func (w *consoleWorld) sayParts(ctx context.Context, s *screen) error {
 func (w *consoleWorld) startAudit(ctx context.Context, s *screen) error {
 	return s.presses(ctx,
 		act{"", "4", crumb("Audits")}, act{"", "a", shown("run an audit")},
-		act{"", "j", shown("everything")}, act{"", "\r", shown("the audit runs")})
+		act{"", "\x1b[B", shown("everything")}, act{"", "\r", shown("the audit runs")})
 }
 
 // startPlan applies the plan in the console and leaves its dialog.

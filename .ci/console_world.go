@@ -181,12 +181,14 @@ func (w *consoleWorld) keep(ctx context.Context) {
 		case <-tick.C:
 		}
 		some := w.leases[at:min(at+part, len(w.leases))]
-		w.store.Renew(ctx, some[10:])
-		_ = w.store.Release(ctx, some[:10])
-		asks := make([]grant.Ask, 10)
+		w.store.Renew(ctx, some)
+		some = some[min(500, len(some)/2):]
+		some = some[:min(10, len(some))] // not those that the cursor rests on
+		_ = w.store.Release(ctx, some)
+		asks := make([]grant.Ask, len(some))
 		for i := range asks {
 			asks[i] = grant.Ask{
-				Resource: some[i].Resource, Owner: loadOwner(at + i), Floor: some[i].Token,
+				Resource: some[i].Resource, Owner: loadOwner(at + 500 + i), Floor: some[i].Token,
 			}
 		}
 		for i, a := range w.store.Acquire(ctx, asks) {
@@ -197,7 +199,7 @@ func (w *consoleWorld) keep(ctx context.Context) {
 	}
 }
 
-func loadOwner(n int) string { return fmt.Sprintf("worker-%02d@game/%d#%d", n%loadWorkers, n, n) }
+func loadOwner(n int) string { return fmt.Sprintf("worker-%02d@game/1#%d", n%loadWorkers, n) }
 
 func loadPlayer(n int) string { return fmt.Sprintf("player-%07d", n) }
 

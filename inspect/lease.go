@@ -31,6 +31,18 @@ type Lease struct {
 	Fence     *grant.Fence // nil when none was accepted yet, or when it could not be read
 	Claims    *Claims      // nil when not read
 	Verdict   Verdict
+
+	// What the verdict went by, when its evidence was left out.
+	ttl       time.Duration
+	fenceSeen bool
+}
+
+// Reasons returns the evidence of the verdict, also when the list was terse.
+func (l *Lease) Reasons() []Evidence {
+	if l.ttl == 0 {
+		return l.Verdict.Evidence
+	}
+	return append(l.facts(l.ttl, l.Fence, l.fenceSeen).evidence(), l.Verdict.Evidence...)
 }
 
 // LeaseSort names the order of a list.
@@ -62,6 +74,9 @@ type LeaseFilter struct {
 	Sort           LeaseSort
 	Reverse        bool
 	Limit          int // at most so many; 0 means all
+	// Terse leaves out the evidence of the verdicts, which is most of the work and of the memory
+	// of a long list in the order of states. Lease.Reasons writes it for the one that is looked at.
+	Terse bool
 }
 
 // LeaseList is the answer to a LeaseFilter.

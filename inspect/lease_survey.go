@@ -237,11 +237,16 @@ func (s *survey) leases(chosen selection, at time.Time) []Lease {
 	return out
 }
 
-// judge sets the verdicts of the leases that are shown.
-func (s *survey) judge(shown []Lease, ttl time.Duration) {
+// judge sets the verdicts of the leases that are shown, with or without words.
+func (s *survey) judge(shown []Lease, chosen selection, ttl time.Duration) {
 	for i, at := range s.picks {
 		l := &shown[i]
 		facts := s.facts(at, ttl, new(grant.Fence))
-		l.Heartbeat, l.Fence, l.Verdict = facts.Heartbeat, facts.Fence, Judge(facts)
+		l.Heartbeat, l.Fence, l.Verdict = facts.Heartbeat, facts.Fence, facts.verdict()
+		if chosen.Terse {
+			l.ttl, l.fenceSeen = ttl, facts.FenceSeen
+		} else {
+			l.Verdict.Evidence = facts.evidence()
+		}
 	}
 }

@@ -44,7 +44,7 @@ func (r *Reader) Leases(ctx context.Context, f LeaseFilter) (LeaseList, error) {
 	list.Matched = len(seen.picks)
 	list.Leases = seen.leases(chosen, list.At)
 	if chosen.needsState() {
-		seen.judge(list.Leases, r.opts.TTL)
+		seen.judge(list.Leases, chosen, r.opts.TTL)
 	} else {
 		r.judgeAll(ctx, &list)
 	}

@@ -16,15 +16,24 @@ const (
 	// blurredRest is the least time between two reads while the terminal is out of sight.
 	blurredRest = 5 * time.Second
 	// loadShare keeps a slow source from reading all the time: it rests at least so many times
-	// as long as a read took.
+	// as long as a read took, but not so long that what is shown gets too old to act upon.
 	loadShare = 3
+	// rowsPerSecond is how many rows are read each second at most: more of them are read less
+	// often. What passes by itself, such as the time that is left, is drawn from the last read.
+	rowsPerSecond = 20_000
 )
+
+// restOf is how long a source of so many rows rests at least.
+func restOf(rows int) time.Duration {
+	return min(time.Duration(rows)*time.Second/rowsPerSecond, staleAfter/2)
+}
 
 // batch is what one read of a source gave.
 type batch[R any] struct {
 	rows    []R
 	missing []inspect.Missing
 	about   any // what was read besides the rows, such as sums of all of them
+	read    int // how many rows were read for these, when that is more than there are
 }
 
 // item is one row with its identity. A row that is gone is kept while the order is held.
@@ -169,7 +178,8 @@ func (f *feed[R]) run(ctx context.Context) {
 			}
 			f.take(got)
 			f.publish()
-			rest := max(f.every, loadShare*got.took)
+			rest := max(f.every, min(loadShare*got.took, staleAfter/2),
+				restOf(max(len(got.batch.rows), got.batch.read)))
 			if f.d.blurred.Load() {
 				rest = max(rest, blurredRest)
 			}
@@ -303,11 +313,19 @@ func (f *feed[R]) keep(pins []string) {
 		case was == nil:
 			f.kept[id] = &item[R]{id: id, row: f.stub(id), gone: true}
 		case !was.gone:
-			gone := *was
-			gone.gone, gone.since = true, f.state.at
-			f.kept[id] = &gone
+			f.kept[id] = f.missed(was)
 		}
 	}
+}
+
+// missed is an item that is not there any more. It has a copy of its row: the row itself stands among
+// all the rows of one read, which would stay in memory as long as this one is shown.
+func (f *feed[R]) missed(it *item[R]) *item[R] {
+	if it.gone {
+		return it
+	}
+	row := *it.row
+	return &item[R]{id: it.id, row: &row, gone: true, since: f.state.at}
 }
 
 // keepOrder keeps the rows that are shown where they are, with fresh content. Rows that are gone
@@ -324,11 +342,7 @@ func (f *feed[R]) keepOrder(shown []*item[R], q *query[R]) (items []*item[R], wa
 			delete(now, it.id)
 			continue
 		}
-		gone := *it
-		if !gone.gone {
-			gone.gone, gone.since = true, f.state.at
-		}
-		items[i] = &gone
+		items[i] = f.missed(it)
 	}
 	for _, it := range now {
 		if q.match == nil || q.match(it.row) {

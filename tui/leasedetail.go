@@ -49,7 +49,7 @@ func leaseVerdict(d *desk, it *leaseItem, w int) []string {
 		lines = append(lines, pair(t, "", d.tr("also")+" "+stateWord(d.lang, also),
 			stateRole(also)))
 	}
-	for _, e := range l.Verdict.Evidence {
+	for _, e := range l.Reasons() {
 		lines = append(lines, wrapped(t, e.Name, e.Finding, paint.Plain, w)...)
 	}
 	return lines

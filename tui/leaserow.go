@@ -264,13 +264,12 @@ func dueOf(l *inspect.Lease) int {
 // end in each part of the next minute.
 type leaseSummary struct {
 	counts   string
-	states   map[inspect.State]int
 	expiries []int
 }
 
 const (
-	expiryBuckets = 20
-	expirySpan    = time.Minute
+	expiryBuckets = inspect.LeaseEndings
+	expirySpan    = inspect.LeaseEndingSpan
 )
 
 // summarise makes a leaseSummary. It runs in the feed's goroutine.
@@ -281,7 +280,6 @@ func summarise(lang language) func(items []*leaseItem, now time.Time) any {
 func summary(lang language, items []*leaseItem, now time.Time) leaseSummary {
 	s := leaseSummary{expiries: make([]int, expiryBuckets)}
 	counts := map[inspect.State]int{}
-	s.states = counts
 	for _, it := range items {
 		if it.gone {
 			continue
@@ -291,12 +289,17 @@ func summary(lang language, items []*leaseItem, now time.Time) leaseSummary {
 			s.expiries[left*expiryBuckets/expirySpan]++
 		}
 	}
+	s.counts = stateCounts(lang, counts)
+	return s
+}
+
+// stateCounts writes how many leases are in which state.
+func stateCounts(lang language, counts map[inspect.State]int) string {
 	var parts []string
 	for _, state := range inspect.States() {
 		if n := counts[state]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, stateWord(lang, state)))
 		}
 	}
-	s.counts = strings.Join(parts, "   ")
-	return s
+	return strings.Join(parts, "   ")
 }

@@ -25,7 +25,9 @@ func newLeasesScreen(d *desk) *leaseList {
 		id: ScreenLeases, title: "Leases", columns: leaseColumns(d),
 		rowID: func(l *inspect.Lease) string { return l.Resource },
 		load: func(ctx context.Context, _ Args) (batch[inspect.Lease], error) {
-			list, err := d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{})
+			list, err := d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{
+				Sort: inspect.SortState, Terse: true,
+			})
 			return batch[inspect.Lease]{rows: list.Leases, missing: list.Missing}, err
 		},
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL},

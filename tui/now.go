@@ -22,7 +22,7 @@ const latencyKept = 30
 // nowRead is everything that the home screen reads at once.
 type nowRead struct {
 	pulse    inspect.Pulse
-	leases   inspect.LeaseList
+	leases   inspect.LeaseCounts
 	audit    *inspect.AuditRun // the newest that ended; nil when there is none
 	problems []string          // what could not be read, and why
 	extra    []tile            // of parts of the console that have something to say
@@ -43,17 +43,17 @@ type tile struct {
 // nowScreen is on-call's home: what needs attention, and whether things flow.
 type nowScreen struct {
 	noTyping
-	d     *desk
-	feed  *feed[nowRead]
-	shown *view[nowRead]
-	read  nowRead
-	sum   leaseSummary
-	tiles []tile
-	at    int
-	lead  int   // lines above the first tile, when it was drawn last
-	top   int   // lines that were scrolled out above
-	redis []int // microseconds
-	pg    []int
+	d      *desk
+	feed   *feed[nowRead]
+	shown  *view[nowRead]
+	read   nowRead
+	counts string // of the leases, in words
+	tiles  []tile
+	at     int
+	lead   int   // lines above the first tile, when it was drawn last
+	top    int   // lines that were scrolled out above
+	redis  []int // microseconds
+	pg     []int
 }
 
 func newNowScreen(d *desk) *nowScreen {
@@ -61,7 +61,9 @@ func newNowScreen(d *desk) *nowScreen {
 	s.feed = newFeed(d, d.opts.Refresh, func(*nowRead) string { return "now" },
 		func(ctx context.Context, _ Args) (batch[nowRead], error) {
 			got := d.readNow(ctx)
-			return batch[nowRead]{rows: []nowRead{got}, missing: got.pulse.Missing}, ctx.Err()
+			return batch[nowRead]{
+				rows: []nowRead{got}, missing: got.pulse.Missing, read: got.leases.Total,
+			}, ctx.Err()
 		})
 	s.feed.ask(query[nowRead]{})
 	s.shown = s.feed.out.Load()
@@ -79,7 +81,7 @@ func (d *desk) readNow(ctx context.Context) nowRead {
 			return err
 		},
 		func() (err error) {
-			n.leases, err = d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{})
+			n.leases, err = d.opts.Inspector.CountLeases(ctx)
 			return err
 		},
 		func() (err error) {
@@ -151,11 +153,7 @@ func (s *nowScreen) Update(msg tea.Msg) tea.Cmd {
 	s.d.health.measured(s.read.pulse)
 	s.redis = slide(s.redis, s.read.pulse.RedisTook)
 	s.pg = slide(s.pg, s.read.pulse.PostgresTook)
-	items := make([]*leaseItem, len(s.read.leases.Leases))
-	for i := range items {
-		items[i] = &leaseItem{row: &s.read.leases.Leases[i]}
-	}
-	s.sum = summary(s.d.lang, items, s.d.now())
+	s.counts = stateCounts(s.d.lang, s.read.leases.States)
 	s.tiles = s.attention()
 	for _, t := range s.tiles {
 		s.d.counted[t.key] = t.count
@@ -170,7 +168,7 @@ func slide(values []int, took time.Duration) []int {
 
 // attention lists what somebody may have to look at, what needs it most first.
 func (s *nowScreen) attention() []tile {
-	p, states := s.read.pulse, s.sum.states
+	p, states := s.read.pulse, s.read.leases.States
 	lease := func(label string, state inspect.State, bad bool) tile {
 		return tile{
 			key: string(state), label: label, count: int64(states[state]),

@@ -32,14 +32,14 @@ func (s *nowScreen) flows() []flow {
 		rate = tr("a minute, as far as was looked")
 	}
 	ending := 0
-	for _, n := range s.sum.expiries {
+	for _, n := range s.read.leases.Ending {
 		ending += n
 	}
 	return []flow{
 		{tr("grants"), p.Grants, last(p.Grants), rate, paint.Good, false},
 		{tr("refusals"), p.Refusals, last(p.Refusals), rate, paint.Warn, false},
 		{
-			tr("ending"), s.sum.expiries, strconv.Itoa(ending), tr("leases end in the next minute"),
+			tr("ending"), s.read.leases.Ending, strconv.Itoa(ending), tr("leases end in the next minute"),
 			paint.Accent, true,
 		},
 		{"redis", s.redis, took(p.RedisTook), tr("one small question"), paint.Accent, false},
@@ -58,8 +58,8 @@ func (s *nowScreen) flowLines(w int) []string {
 		lines = append(lines, s.spark(f, w))
 	}
 	return append(lines, "", t.Text(paint.Muted, safetext.Fit(tr("leases"), 12, ""))+
-		t.Text(paint.Strong, strconv.Itoa(len(s.read.leases.Leases)))+"  "+
-		t.Text(paint.Muted, s.sum.counts))
+		t.Text(paint.Strong, strconv.Itoa(s.read.leases.Total))+"  "+
+		t.Text(paint.Muted, s.counts))
 }
 
 // flowPairs draws what flows, two to a line.
@@ -79,7 +79,7 @@ func (s *nowScreen) flowPairs(w int) []string {
 			line += s.spark(all[i+1], half)
 		} else {
 			line += t.Text(paint.Muted, safetext.Fit(s.d.tr("leases"), flowLabel, "")) +
-				t.Text(paint.Strong, safetext.FitRight(strconv.Itoa(len(s.read.leases.Leases)),
+				t.Text(paint.Strong, safetext.FitRight(strconv.Itoa(s.read.leases.Total),
 					flowNewest, ""))
 		}
 		lines = append(lines, line)

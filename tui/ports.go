@@ -24,6 +24,8 @@ type Inspector interface {
 // LeaseReader answers questions about leases.
 type LeaseReader interface {
 	Leases(ctx context.Context, filter inspect.LeaseFilter) (inspect.LeaseList, error)
+	// CountLeases says how many leases are in which state, and when they end.
+	CountLeases(ctx context.Context) (inspect.LeaseCounts, error)
 	Lease(ctx context.Context, resource string) (inspect.LeaseDetail, error)
 	Tokens(ctx context.Context, resource string) (inspect.TokenHistory, error)
 }

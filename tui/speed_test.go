@@ -27,6 +27,13 @@ func (c crowd) Leases(context.Context, inspect.LeaseFilter) (inspect.LeaseList, 
 	return list, nil
 }
 
+func (c crowd) CountLeases(context.Context) (inspect.LeaseCounts, error) {
+	return inspect.LeaseCounts{
+		At: time.Now(), Total: len(c.leases), States: map[inspect.State]int{inspect.Held: len(c.leases)},
+		Ending: make([]int, inspect.LeaseEndings),
+	}, nil
+}
+
 // crowded starts a console at real speed on n leases.
 func crowded(b *testing.B, n, w, h int) *tuitest.Console {
 	b.Helper()

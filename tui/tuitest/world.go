@@ -152,6 +152,22 @@ func (w *World) Leases(ctx context.Context, f inspect.LeaseFilter) (inspect.Leas
 	return list, nil
 }
 
+// CountLeases implements tui.Inspector.
+func (w *World) CountLeases(ctx context.Context) (inspect.LeaseCounts, error) {
+	list, err := w.Leases(ctx, inspect.LeaseFilter{})
+	out := inspect.LeaseCounts{
+		At: list.At, Total: list.Total, Missing: list.Missing, States: map[inspect.State]int{},
+		Ending: make([]int, inspect.LeaseEndings),
+	}
+	for _, l := range list.Leases {
+		out.States[l.Verdict.State]++
+		if !l.NoExpiry && l.Left < inspect.LeaseEndingSpan {
+			out.Ending[l.Left*inspect.LeaseEndings/inspect.LeaseEndingSpan]++
+		}
+	}
+	return out, err
+}
+
 // Lease implements tui.Inspector.
 func (w *World) Lease(ctx context.Context, resource string) (inspect.LeaseDetail, error) {
 	if err := w.enter(ctx); err != nil {
