@@ -8,7 +8,7 @@ import (
 )
 
 // OutboxAgeMax is how many of the oldest rows OutboxAges looks at.
-const OutboxAgeMax = 20_000
+const OutboxAgeMax = 10_000
 
 // OutboxAgeBounds returns the ages that divide what waits to be sent: below the first, from each to
 // the next, and from the last on.

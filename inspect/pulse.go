@@ -13,7 +13,7 @@ const (
 	// PulseMinutes is how many minutes a Pulse reaches back.
 	PulseMinutes = 30
 	// pulseRows bounds how many rows of a table a pulse looks at.
-	pulseRows = 100_000
+	pulseRows = 50_000
 	// pulseCount is where counting what waits stops.
 	pulseCount = 100_000
 	// PulseFenced is how many minutes a Pulse reaches back for what the fence refused.
@@ -55,10 +55,9 @@ type pulseArgs struct {
 }
 
 type pulseRow struct {
-	What    string `db:"what"`
-	Ago     int    `db:"ago"`
-	Amount  int    `db:"amount"`
-	Bounded bool   `db:"bounded"`
+	What   string `db:"what"`
+	Ago    int    `db:"ago"`
+	Amount int    `db:"amount"`
 }
 
 type waitingArgs struct {
@@ -105,43 +104,50 @@ func (r *Reader) pulsePostgres(ctx context.Context, p *Pulse) error {
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			p.count(row)
-		}
+		p.count(rows)
 		fenced, err := collect[pulseRow](ctx, tx, pulseFencedSQL,
 			pulseArgs{PulseFenced, pulseFencedRows})
-		for _, row := range fenced {
-			p.countFenced(row)
-		}
+		p.countFenced(fenced)
 		return err
 	})
 }
 
-// count puts one minute of a table in its place.
-func (p *Pulse) count(row pulseRow) {
-	p.Bounded = p.Bounded || row.Bounded
-	at := PulseMinutes - 1 - row.Ago
-	if at < 0 || at >= PulseMinutes {
-		return
+// count puts the minutes of both tables in their places. Where as many rows as may be looked at were
+// looked at, and none was older than the first minute, there are more.
+func (p *Pulse) count(rows []pulseRow) {
+	looked, older := map[string]int{}, map[string]bool{}
+	for _, row := range rows {
+		looked[row.What] += row.Amount
+		at := PulseMinutes - 1 - row.Ago
+		switch {
+		case at < 0:
+			older[row.What] = true
+		case row.What == "posting":
+			p.Grants[at] += row.Amount
+		default:
+			p.Refusals[at] += row.Amount
+		}
 	}
-	if row.What == "posting" {
-		p.Grants[at] += row.Amount
-	} else {
-		p.Refusals[at] += row.Amount
+	for what, n := range looked {
+		p.Bounded = p.Bounded || n >= pulseRows && !older[what]
 	}
 }
 
-// countFenced puts one minute of what the fence refused in its place.
-func (p *Pulse) countFenced(row pulseRow) {
-	p.FencedBounded = p.FencedBounded || row.Bounded
-	if at := PulseFenced - 1 - row.Ago; at >= 0 && at < PulseFenced {
-		p.Fenced[at] += row.Amount
+// countFenced puts the minutes of what the fence refused in their places.
+func (p *Pulse) countFenced(rows []pulseRow) {
+	looked := 0
+	for _, row := range rows {
+		looked += row.Amount
+		if at := PulseFenced - 1 - row.Ago; at >= 0 {
+			p.Fenced[at] += row.Amount
+		}
+		if row.What == grant.TokenCollision.String() {
+			p.Collisions += int64(row.Amount)
+		} else {
+			p.LateWrites += int64(row.Amount)
+		}
 	}
-	if row.What == grant.TokenCollision.String() {
-		p.Collisions += int64(row.Amount)
-	} else {
-		p.LateWrites += int64(row.Amount)
-	}
+	p.FencedBounded = looked >= pulseFencedRows
 }
 
 // pulseRedis asks one small question and measures it.

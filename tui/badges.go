@@ -33,6 +33,7 @@ func newBadges(d *desk) badges {
 			if err != nil {
 				return batch[tile]{}, err
 			}
+			d.gauges.take(pulse)
 			list := d.pulseTiles(pulse)
 			for _, more := range d.tilers {
 				extra, err := more(ctx)

@@ -36,6 +36,7 @@ type desk struct {
 	keymap   keymap
 	tilers   []tiler
 	counted  map[string]int64 // what the home screen counts
+	gauges   gauges
 	jobs     jobs
 	root     *root
 

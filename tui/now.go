@@ -16,9 +16,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// latencyKept is how many measurements of the servers are drawn.
-const latencyKept = 30
-
 // nowRead is everything that the home screen reads at once.
 type nowRead struct {
 	pulse    inspect.Pulse
@@ -50,10 +47,8 @@ type nowScreen struct {
 	counts string // of the leases, in words
 	tiles  []tile
 	at     int
-	lead   int   // lines above the first tile, when it was drawn last
-	top    int   // lines that were scrolled out above
-	redis  []int // microseconds
-	pg     []int
+	lead   int // lines above the first tile, when it was drawn last
+	top    int // lines that were scrolled out above
 }
 
 func newNowScreen(d *desk) *nowScreen {
@@ -77,7 +72,9 @@ func (d *desk) readNow(ctx context.Context) nowRead {
 	extra := make([][]tile, len(d.tilers))
 	asks := []func() error{
 		func() (err error) {
-			n.pulse, err = d.opts.Inspector.Pulse(ctx)
+			if n.pulse, err = d.opts.Inspector.Pulse(ctx); err == nil {
+				d.gauges.take(n.pulse)
+			}
 			return err
 		},
 		func() (err error) {
@@ -151,19 +148,12 @@ func (s *nowScreen) Update(msg tea.Msg) tea.Cmd {
 	}
 	s.d.health.read(v.missing, v.took, nil)
 	s.d.health.measured(s.read.pulse)
-	s.redis = slide(s.redis, s.read.pulse.RedisTook)
-	s.pg = slide(s.pg, s.read.pulse.PostgresTook)
 	s.counts = stateCounts(s.d.lang, s.read.leases.States)
 	s.tiles = s.attention()
 	for _, t := range s.tiles {
 		s.d.counted[t.key] = t.count
 	}
 	return nil
-}
-
-func slide(values []int, took time.Duration) []int {
-	values = append(values, int(took.Microseconds()))
-	return values[max(len(values)-latencyKept, 0):]
 }
 
 // attention lists what somebody may have to look at, what needs it most first.
@@ -196,6 +186,7 @@ func (d *desk) pulseTiles(p inspect.Pulse) []tile {
 		oldest = d.tr("the oldest for %s", brief(p.Oldest))
 	}
 	return []tile{
+		d.fencedTile(p),
 		{
 			key: "dead", label: text.N("deliveries given up"), count: p.Dead, bad: p.Dead > 0,
 			to: ScreenOutbox, args: Args{"filter": "state:dead"},
@@ -209,6 +200,22 @@ func (d *desk) pulseTiles(p inspect.Pulse) []tile {
 			to: ScreenLog, args: Args{"filter": "phase:intent"},
 		},
 	}
+}
+
+// fencedTile counts the writes that the fence refused. A late one is the fence at work; a token that
+// two owners had means that Redis lost its counters.
+func (d *desk) fencedTile(p inspect.Pulse) tile {
+	t := tile{
+		key: "fenced", label: text.N("writes the fence refused"), count: p.LateWrites + p.Collisions,
+		bad: p.Collisions > 0, note: d.tr("last hour"), to: ScreenRefused, args: Args{},
+	}
+	if p.FencedBounded {
+		t.note = d.tr("as far as was looked")
+	}
+	if p.Collisions > 0 {
+		t.note = d.tr("%d under a token issued twice", p.Collisions) + ", " + t.note
+	}
+	return t
 }
 
 func (s *nowScreen) auditTile() tile {
@@ -239,19 +246,33 @@ func (s *nowScreen) Crumb() crumb {
 	}
 	switch {
 	case s.shown.at.IsZero():
-	case bad == 0 && len(s.read.problems)+len(s.shown.missing) == 0:
+	case bad+len(s.unread()) == 0:
 		c.counts = s.d.tr("nothing needs attention")
 	default:
-		c.counts = s.d.tr("%d need attention", bad+len(s.read.problems)+len(s.shown.missing))
+		c.counts = s.d.tr("%d need attention", bad+len(s.unread()))
 	}
 	return c
+}
+
+// unread says what could not be read and why, each reason once.
+func (s *nowScreen) unread() []string {
+	list := slices.Clone(s.read.problems)
+	for _, m := range s.shown.missing {
+		list = append(list, s.d.missing(m))
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(words string) bool {
+		again := seen[words]
+		seen[words] = true
+		return again
+	})
 }
 
 // Seen tells how old it is.
 func (s *nowScreen) Seen() seen {
 	out := seen{at: s.shown.at, live: true}
-	if len(s.read.problems) > 0 {
-		out.problem = s.read.problems[0]
+	if problems := s.unread(); len(problems) > 0 {
+		out.problem = problems[0]
 	}
 	return out
 }
@@ -314,11 +335,8 @@ func (s *nowScreen) attentionLines(w int) []string {
 	if s.shown.at.IsZero() {
 		return append(lines, " "+t.Text(paint.Muted, tr("looking")+t.Glyphs.Ellipsis))
 	}
-	for _, p := range s.read.problems {
-		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(p)))
-	}
-	for _, m := range s.shown.missing {
-		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(s.d.missing(m))))
+	for _, words := range s.unread() {
+		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(words)))
 	}
 	s.lead = len(lines)
 	for i, one := range s.tiles {
@@ -344,10 +362,10 @@ func (s *nowScreen) tileLine(i int, one tile, w int) string {
 	if one.note != "" {
 		words += ", " + one.note
 	}
-	const countWidth = 7
+	const countWidth, changeWidth = 7, 6
 	line := mark + sign + safetext.FitRight(idText(one.count), countWidth, "+") + "  " +
-		safetext.Fit(safetext.Cell(words), w-countWidth-14, t.Glyphs.Ellipsis) + " " +
-		safetext.FitRight(s.change(one), 8, "")
+		safetext.Fit(safetext.Cell(words), w-countWidth-changeWidth-6, t.Glyphs.Ellipsis) + " " +
+		safetext.FitRight(s.change(one), changeWidth, "+")
 	if i == s.at {
 		return t.Text(paint.Cursor, safetext.Fit(line, w-1, ""))
 	}

@@ -17,34 +17,63 @@ func idText(n int64) string { return strconv.FormatInt(n, 10) }
 // flow is a row of values over time: what happens, or how fast a server is.
 type flow struct {
 	label  string
-	values []int
+	values []int // below zero: not measured
 	newest string
-	what   string
+	tail   string // stands behind the bars, however little room there is
+	what   string // and this when there is more
 	role   paint.Role
 	ahead  bool // the first value is the nearest in time, not the last
 }
 
-// flows are what is measured: postings, refusals, leases that end, and how fast the servers are.
+// flows are what is measured: postings, refusals, leases that end, what waits, and how fast the
+// servers are.
 func (s *nowScreen) flows() []flow {
-	tr, p := s.d.tr, s.read.pulse
+	tr, p, now := s.d.tr, s.read.pulse, s.d.now()
 	rate := tr("a minute, %d minutes", len(p.Grants))
 	if p.Bounded {
 		rate = tr("a minute, as far as was looked")
 	}
+	fenced := tr("refused by the fence a minute, %d minutes", len(p.Fenced))
 	ending := 0
 	for _, n := range s.read.leases.Ending {
 		ending += n
 	}
-	return []flow{
-		{tr("grants"), p.Grants, last(p.Grants), rate, paint.Good, false},
-		{tr("refusals"), p.Refusals, last(p.Refusals), rate, paint.Warn, false},
-		{
-			tr("ending"), s.read.leases.Ending, strconv.Itoa(ending), tr("leases end in the next minute"),
-			paint.Accent, true,
-		},
-		{"redis", s.redis, took(p.RedisTook), tr("one small question"), paint.Accent, false},
-		{"postgresql", s.pg, took(p.PostgresTook), tr("what waits, counted"), paint.Accent, false},
+	redis, postgres, oldest := s.d.gauges.read()
+	waits, newest := tr("age of the oldest delivery that waits"), "-"
+	if len(oldest.samples) > 0 {
+		since := oldest.samples[0].at.Local().Format("15:04")
+		waits += ", " + tr("seen since %s", since)
+		if p.Oldest > 0 {
+			newest = brief(p.Oldest.Truncate(time.Second))
+		}
 	}
+	list := []flow{
+		{tr("grants"), p.Grants, last(p.Grants), "", rate, paint.Good, false},
+		{tr("refusals"), p.Refusals, last(p.Refusals), "", rate, paint.Warn, false},
+		{tr("fenced off"), p.Fenced, last(p.Fenced), "", fenced, paint.Warn, false},
+		{
+			tr("ending"), s.read.leases.Ending, strconv.Itoa(ending), "",
+			tr("leases end in the next minute"), paint.Accent, true,
+		},
+		{
+			tr("oldest wait"), oldest.bars(now, oldestBucket, time.Second), newest, "", waits,
+			paint.Warn, false,
+		},
+	}
+	return append(list, s.latency("redis", redis, p.RedisTook, tr("one small question")),
+		s.latency("postgresql", postgres, p.PostgresTook, tr("what waits, counted")))
+}
+
+// latency is how fast a server is: now, and nearly always.
+func (s *nowScreen) latency(name string, of series, newest time.Duration, what string) flow {
+	f := flow{
+		label: name, values: of.bars(s.d.now(), latencyBucket, time.Microsecond), newest: took(newest),
+		what: s.d.tr("%s, 5 minutes", what), role: paint.Accent,
+	}
+	if len(of.samples) > 0 {
+		f.tail = s.d.tr("p95 %s", took(of.p95()))
+	}
+	return f
 }
 
 // flowLines draws what flows, one to a line.
@@ -106,19 +135,23 @@ const flowLabel, flowNewest = 12, 8 // columns
 // spark draws a labelled row of bars with the newest value and what it counts.
 func (s *nowScreen) spark(f flow, w int) string {
 	t := s.d.theme
-	room := max(w-flowLabel-flowNewest-2, 8)
+	tail := ""
+	if f.tail != "" {
+		tail = "  " + f.tail
+	}
+	room := max(w-flowLabel-flowNewest-2-textWidth(tail), 8)
 	shown := f.values[max(len(f.values)-room, 0):]
 	if f.ahead {
 		shown = f.values[:min(len(f.values), room)]
 	}
 	bars := t.Glyphs.Spark(shown)
-	if len(shown) == 0 || slices.Max(shown) == 0 {
+	if len(shown) == 0 || slices.Max(shown) <= 0 {
 		f.role = paint.Muted
 	}
 	line := t.Text(paint.Muted, safetext.Fit(f.label, flowLabel, t.Glyphs.Ellipsis)) +
 		t.Text(paint.Strong, safetext.FitRight(f.newest, flowNewest, "")) + "  " +
-		t.Text(f.role, bars)
-	rest := w - flowLabel - flowNewest - 4 - len(shown)
+		t.Text(f.role, bars) + t.Text(paint.Plain, tail)
+	rest := w - flowLabel - flowNewest - 4 - len(shown) - textWidth(tail)
 	if f.what != "" && textWidth(f.what) <= rest {
 		line += "  " + t.Text(paint.Muted, f.what)
 	}

@@ -28,6 +28,10 @@ type LeaseReader interface {
 	CountLeases(ctx context.Context) (inspect.LeaseCounts, error)
 	Lease(ctx context.Context, resource string) (inspect.LeaseDetail, error)
 	Tokens(ctx context.Context, resource string) (inspect.TokenHistory, error)
+	// ProveLease writes what shows a lease again.
+	ProveLease(lease inspect.Lease) []inspect.Proof
+	// Refused lists writes that the fence refused.
+	Refused(ctx context.Context, query inspect.RefusedQuery) (inspect.RefusedPage, error)
 }
 
 // PlayerReader answers questions about players.
@@ -35,12 +39,15 @@ type PlayerReader interface {
 	Player(ctx context.Context, query inspect.PlayerQuery) (inspect.PlayerPage, error)
 	Explain(ctx context.Context, player, event string) (inspect.Explanation, error)
 	FindPlayers(ctx context.Context, prefix string, limit int) ([]inspect.PlayerName, error)
+	// PlayerFindings says what audits found about a player.
+	PlayerFindings(ctx context.Context, player string) ([]inspect.PlayerFinding, error)
 }
 
 // OutboxReader answers questions about deliveries.
 type OutboxReader interface {
 	Outbox(ctx context.Context, query inspect.OutboxQuery) (inspect.OutboxPage, error)
 	OutboxBacklog(ctx context.Context) (inspect.OutboxBacklog, error)
+	OutboxAges(ctx context.Context) (inspect.OutboxAges, error)
 	OutboxShow(ctx context.Context, ledgerID int64) (inspect.OutboxDetail, error)
 }
 

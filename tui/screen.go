@@ -18,6 +18,7 @@ const (
 	ScreenNow       ScreenID = "now"
 	ScreenLeases    ScreenID = "leases"
 	ScreenTokens    ScreenID = "tokens"
+	ScreenRefused   ScreenID = "refused"
 	ScreenPlayer    ScreenID = "player"
 	ScreenGrant     ScreenID = "grant"
 	ScreenAudits    ScreenID = "audits"

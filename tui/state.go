@@ -10,7 +10,8 @@ import (
 type saved struct {
 	Screens map[string]json.RawMessage `json:"screens"`
 	History []string                   `json:"history,omitempty"`
-	// Looked is when the console was last left, for "since you last looked".
+	// Looked is when a console that had shown the home screen was last left, for "since you last
+	// looked".
 	Looked time.Time `json:"looked,omitzero"`
 	// Counts is what the home screen counted then.
 	Counts map[string]int64 `json:"counts,omitempty"`
@@ -33,6 +34,9 @@ func (r *root) state() []byte {
 	s := saved{
 		Screens: map[string]json.RawMessage{}, History: r.prompt.history, Looked: r.d.now(),
 		Counts: r.d.counted,
+	}
+	if len(s.Counts) == 0 { // nobody looked at the home screen: what was counted last still counts
+		s.Looked, s.Counts = r.d.saved.Looked, r.d.saved.Counts
 	}
 	for _, one := range r.screens {
 		if raw := one.State(); len(raw) > 0 && json.Valid(raw) {

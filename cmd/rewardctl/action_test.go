@@ -168,6 +168,7 @@ func TestCommandTree(t *testing.T) {
 		"audit ack":      "reason version reopen dry-run confirm",
 		"explain":        "",
 		"token list":     "",
+		"token refused":  "since until limit",
 		"drill list":     "",
 		"drill run":      "ttl pause defence workers rounds seed report",
 		"doctor":         "",

@@ -19,8 +19,8 @@ type consoleCommands struct{ w *wiring }
 func readingCommands() map[string]bool {
 	commands := map[string]bool{}
 	for _, path := range []string{
-		"lease list", "lease show", "lease scan", "token list", "player history", "player find",
-		"explain", "audit list", "audit show",
+		"lease list", "lease show", "lease scan", "token list", "token refused", "player history",
+		"player find", "explain", "audit list", "audit show",
 		"audit diff", "grant list", "grant status", "outbox list",
 		"outbox show", "oplog list", "oplog verify", "oplog handover", "fence doctor",
 		"drill list", "doctor", "migrate status", "config show", "config path", "config contexts",

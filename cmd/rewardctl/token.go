@@ -52,7 +52,8 @@ type tokenMarkJSON struct {
 }
 
 func (a *app) tokenCommand() *cobra.Command {
-	return a.group("token", "See which fencing tokens a resource has had", a.tokenListCommand())
+	return a.group("token", "See which fencing tokens a resource has had, and what they stopped",
+		a.tokenListCommand(), a.tokenRefusedCommand())
 }
 
 func (a *app) tokenListCommand() *cobra.Command {

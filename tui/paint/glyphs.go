@@ -54,7 +54,8 @@ func (g Glyphs) Heat(share float64, w int) string {
 	return strings.Repeat(g.Full, full) + strings.Repeat(g.Empty, w-full)
 }
 
-// Spark draws one column per value, scaled to the highest.
+// Spark draws one column per value, scaled to the highest; a blank for one below zero, which was
+// not measured.
 func (g Glyphs) Spark(values []int) string {
 	top := 0
 	for _, v := range values {
@@ -62,11 +63,15 @@ func (g Glyphs) Spark(values []int) string {
 	}
 	var b strings.Builder
 	for _, v := range values {
+		if v < 0 {
+			b.WriteByte(' ')
+			continue
+		}
 		step := 0
 		if top > 0 {
 			step = v * (len(g.Sparks) - 1) / top
 		}
-		b.WriteString(g.Sparks[max(step, 0)])
+		b.WriteString(g.Sparks[step])
 	}
 	return b.String()
 }

@@ -59,6 +59,9 @@ func TestHeatAndSpark(t *testing.T) {
 	if got := g.Spark([]int{0, 5, 10}); got != ".=#" {
 		t.Errorf("Spark = %q", got)
 	}
+	if got := g.Spark([]int{-1, 5}); got != " #" {
+		t.Errorf("Spark with a gap = %q", got)
+	}
 	if got := g.Spark(nil); got != "" {
 		t.Errorf("Spark(nil) = %q", got)
 	}

@@ -181,7 +181,7 @@ func untranslated() []string {
 	return []string{
 		// Commands, as they are typed.
 		"player history PLAYER", "lease show RESOURCE", "audit show RUN",
-		"token list RESOURCE", "lease list [FILTER]",
+		"token list RESOURCE", "token refused [--since 4h]", "lease list [FILTER]",
 		"grant create [--player P ...]", "audit list [FILTER]", "grant list [FILTER]",
 		"grant status PLAN", "outbox list [FILTER]", "oplog list [FILTER]", "drill list", "lease list",
 		"player history", "grant create", "audit list", "grant list", "outbox list", "oplog list",

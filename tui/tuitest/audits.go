@@ -181,6 +181,8 @@ func (w *World) Pulse(ctx context.Context) (inspect.Pulse, error) {
 	if err := w.enter(ctx); err != nil {
 		return inspect.Pulse{}, err
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	p := inspect.Pulse{
 		At: w.now(), Waiting: 3, Oldest: 12 * time.Minute, Dead: 2,
 		RedisTook: 350 * time.Microsecond, PostgresTook: 1200 * time.Microsecond,
@@ -188,6 +190,19 @@ func (w *World) Pulse(ctx context.Context) (inspect.Pulse, error) {
 	for i := range inspect.PulseMinutes {
 		p.Grants = append(p.Grants, 40+(i*37)%60)
 		p.Refusals = append(p.Refusals, (i*13)%7)
+	}
+	p.Fenced = make([]int, inspect.PulseFenced)
+	for _, one := range w.refused {
+		ago := int(p.At.Sub(one.At) / time.Minute)
+		if ago >= inspect.PulseFenced {
+			continue
+		}
+		p.Fenced[inspect.PulseFenced-1-ago]++
+		if one.Outcome == grant.TokenCollision {
+			p.Collisions++
+		} else {
+			p.LateWrites++
+		}
 	}
 	return p, nil
 }
@@ -208,6 +223,34 @@ func (w *World) FindPlayers(ctx context.Context, prefix string, limit int) (
 		}
 	}
 	return out[:min(len(out), limit)], nil
+}
+
+// PlayerFindings implements tui.Inspector.
+func (w *World) PlayerFindings(ctx context.Context, player string) (
+	[]inspect.PlayerFinding, error,
+) {
+	if err := w.enter(ctx); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []inspect.PlayerFinding
+	if len(w.audits) > 0 {
+		for _, f := range w.findings[w.audits[0].ID] {
+			if f.PlayerID == player {
+				out = append(out, inspect.PlayerFinding{Run: w.audits[0].ID, Finding: f})
+			}
+		}
+	}
+	return out, nil
+}
+
+// ProveLease implements tui.Inspector.
+func (w *World) ProveLease(l inspect.Lease) []inspect.Proof {
+	return []inspect.Proof{
+		{Tool: inspect.ProofRedis, Text: "redis-cli GET 'lock:{" + l.Resource + "}'"},
+		{Tool: inspect.ProofSQL, Text: "select last_token from reward_fence;"},
+	}
 }
 
 // SetAudits replaces the audits, newest first, and what they found.

@@ -30,6 +30,7 @@ func Lease(resource string, n int, left time.Duration) inspect.Lease {
 func (w *World) Fill() {
 	w.fillAudits()
 	w.fillDeliveries()
+	w.fillRefused()
 	w.fillPlans()
 	for i, resource := range []string{
 		"reward:player-8841", "reward:player-1120", "reward:player-77", "reward:season:미라",

@@ -25,6 +25,7 @@ type World struct {
 	audits   []inspect.AuditRun
 	findings map[int64][]inspect.Finding
 	outbox   []inspect.OutboxRow
+	refused  []inspect.RefusedWrite
 	changed  []repair.OutboxRequest
 	log      []inspect.LogEntry
 	plans    []repair.Plan
