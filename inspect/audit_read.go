@@ -49,7 +49,7 @@ func (r *Reader) auditRead(
 	if errors.As(err, &sink) || err != nil && ctx.Err() != nil {
 		return unmarked(ctx, err)
 	}
-	err = grant.Denied(r.pool, err)
+	err = grant.Answered(r.pool, err)
 	var denied *grant.DeniedError
 	if errors.As(err, &denied) {
 		return fmt.Errorf("%s: this account may not read everything, and an audit that is not "+

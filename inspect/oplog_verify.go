@@ -65,7 +65,7 @@ func (r *Reader) VerifyLog(ctx context.Context, check LogCheck) (LogVerdict, err
 		if ctx.Err() != nil {
 			return LogVerdict{}, context.Cause(ctx)
 		}
-		return LogVerdict{}, backendError(ctx, grant.PostgreSQL, op, grant.Denied(r.pool, err))
+		return LogVerdict{}, backendError(ctx, grant.PostgreSQL, op, grant.Answered(r.pool, err))
 	}
 	v.finish()
 	v.verdict.Head.At = r.opts.Now()

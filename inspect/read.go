@@ -48,7 +48,7 @@ func (r *Reader) readFrom(
 	err := pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{
 		IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly,
 	}, func(tx pgx.Tx) error { return fn(ctx, tx) })
-	return backendError(ctx, grant.PostgreSQL, op, grant.Denied(pool, err))
+	return backendError(ctx, grant.PostgreSQL, op, grant.Answered(pool, err))
 }
 
 // backendError names the server and the question in an error that does not yet do so.

@@ -48,7 +48,7 @@ func (o *Operator) transact(
 	if err == nil {
 		return nil
 	}
-	err = grant.Denied(o.pool, err)
+	err = grant.Answered(o.pool, err)
 	if cause := context.Cause(ctx); errors.Is(cause, errTooSlow) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
@@ -123,7 +123,7 @@ func (o *Operator) readIn(
 	}, func(tx pgx.Tx) error { return fn(ctx, tx) })
 	if err != nil {
 		return &grant.BackendError{
-			Backend: grant.PostgreSQL, Op: op, Err: grant.Denied(o.pool, err),
+			Backend: grant.PostgreSQL, Op: op, Err: grant.Answered(o.pool, err),
 		}
 	}
 	return nil

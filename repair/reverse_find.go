@@ -118,7 +118,7 @@ func (o *Operator) readLong(
 	})
 	if err != nil {
 		return &grant.BackendError{
-			Backend: grant.PostgreSQL, Op: op, Err: grant.Denied(o.pool, err),
+			Backend: grant.PostgreSQL, Op: op, Err: grant.Answered(o.pool, err),
 		}
 	}
 	return answer

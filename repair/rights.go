@@ -10,6 +10,7 @@ import (
 // database decides again when a deed is done.
 type Rights struct {
 	Role   string
+	Bare   bool              // the tables are not there: nothing is said about the role
 	Member []string          // those of the roles asked about that this session belongs to
 	lacks  map[string]string // by the deed's word
 }
@@ -19,7 +20,9 @@ type Rights struct {
 func (r Rights) Lacks(word string) string { return r.lacks[word] }
 
 // NewRights returns rights of a role that lacks something for some deeds, by their words.
-func NewRights(role string, lacks map[string]string) Rights { return Rights{Role: role, lacks: lacks} }
+func NewRights(role string, lacks map[string]string) Rights {
+	return Rights{Role: role, lacks: lacks}
+}
 
 // The words of deeds that Rights are asked for where no request is at hand; those of decisions
 // about plans are "grant approve" and so on.
@@ -83,12 +86,13 @@ func (o *Operator) Rights(ctx context.Context, roles ...string) (Rights, error) 
 		Deed  string `db:"deed"`
 		Needs string `db:"needs"`
 		Role  string `db:"role"`
+		Bare  bool   `db:"bare"`
 	}
 	rights := Rights{lacks: map[string]string{}}
 	err := o.read(ctx, "ask for the role's rights", func(ctx context.Context, tx pgx.Tx) error {
 		rows, err := collect[row](ctx, tx, rightsSQL, ask)
 		for _, r := range rows {
-			rights.Role = r.Role
+			rights.Role, rights.Bare = r.Role, r.Bare
 			if r.Deed != "" && rights.lacks[r.Deed] == "" {
 				rights.lacks[r.Deed] = r.Needs
 			}

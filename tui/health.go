@@ -38,7 +38,8 @@ func (h *health) read(missing []inspect.Missing, took time.Duration, servers []g
 		h.took = took
 	}
 	for _, m := range missing {
-		if isDenied(m.Err) {
+		if grant.Answers(m.Err) {
+			*h.backend(m.Backend) = backend{known: true}
 			continue
 		}
 		b := h.backend(m.Backend)
@@ -52,7 +53,7 @@ func (h *health) read(missing []inspect.Missing, took time.Duration, servers []g
 // failed records an error, if it says which server it comes from.
 func (h *health) failed(err error) {
 	var b *grant.BackendError
-	if errors.As(err, &b) && !isDenied(err) {
+	if errors.As(err, &b) && !grant.Answers(err) {
 		*h.backend(b.Backend) = backend{known: true, down: true, why: err.Error()}
 	}
 }

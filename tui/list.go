@@ -180,7 +180,7 @@ func (l *list[R]) heard(v *view[R]) {
 		}
 	case v.err != nil && l.shown.err == nil:
 		d.health.failed(v.err)
-		d.say(Erred, l.notRead(), v.err.Error())
+		d.say(Erred, l.notRead(), d.unread(v.err))
 	case v.err != nil:
 		d.health.failed(v.err)
 	default:

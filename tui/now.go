@@ -271,8 +271,8 @@ func (s *nowScreen) unread() []string {
 // Seen tells how old it is.
 func (s *nowScreen) Seen() seen {
 	out := seen{at: s.shown.at, live: true}
-	if problems := s.unread(); len(problems) > 0 {
-		out.problem = problems[0]
+	if len(s.read.problems) > 0 {
+		out.problem = s.read.problems[0]
 	}
 	return out
 }

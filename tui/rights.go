@@ -56,7 +56,7 @@ func (d *desk) heardRights(msg rightsMsg) tea.Cmd {
 	}
 	first := d.rights.known == nil
 	d.rights.known = &msg.rights
-	if !first || d.opts.Home != homeByRole || d.root.keys.seq > 0 {
+	if !first || d.opts.Home != homeByRole || d.root.keys.seq > 0 || msg.rights.Bare {
 		return nil
 	}
 	at := d.root.index(homeScreen(homeFor(d.opts.Roles, msg.rights)))
@@ -101,6 +101,10 @@ func (d *desk) unread(err error) string {
 	if words, is := d.denied(err); is {
 		return words
 	}
+	var schema *grant.SchemaError
+	if errors.As(err, &schema) {
+		return d.tr("the tables are not there or too old; run: rewardctl migrate up")
+	}
 	return err.Error()
 }
 
@@ -108,6 +112,9 @@ func (d *desk) unread(err error) string {
 func (d *desk) missing(m inspect.Missing) string {
 	if words, is := d.denied(m.Err); is {
 		return words + ": " + d.tr("no %s", m.Lacks)
+	}
+	if grant.Answers(m.Err) {
+		return d.unread(m.Err)
 	}
 	return m.String()
 }

@@ -57,3 +57,23 @@ func TestDeedThatTheRoleMayNot(t *testing.T) {
 	c.Press("V")
 	c.See("may not: it lacks insert on grant_approval")
 }
+
+// A database without the tables is told as that, once, and not as a server that is down.
+func TestTablesAreMissing(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 32, func(o *tui.Options) {
+		o.Home, o.Refresh = "oncall", 10*time.Millisecond
+	})
+	c.See("leases whose owner is gone")
+	c.World.Fail(&grant.BackendError{
+		Backend: grant.PostgreSQL, Op: "take the pulse",
+		Err: &grant.SchemaError{Err: errors.New("42P01")},
+	})
+	c.See("✗ the tables are not there or too old; run: rewardctl migrate up")
+	c.NotSee("DOWN")
+	c.Press("7")
+	c.See("the tables are not there or too old; run: rewardctl migrate up")
+	c.NotSee("DOWN")
+	c.World.Fail(nil)
+	c.See("lease release")
+}
