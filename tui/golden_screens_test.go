@@ -74,23 +74,43 @@ func TestGoldenTour(t *testing.T) {
 	}
 }
 
-// The same screens in colour: what is said by a role, cell by cell.
+// tours are the two ways through the console that show every screen.
+func tours() map[string][]visit { return map[string][]visit{"first": first(), "then": tour()} }
+
+// The same screens in colour: what is said by a role, cell by cell. Every mode has every screen; the
+// others than 256 colours have them at one size, as a production system looks.
 func TestGoldenTourInColour(t *testing.T) {
 	t.Parallel()
+	type look struct {
+		mode paint.Mode
+		env  string
+		w, h int
+		name string
+	}
+	looks := []look{
+		{paint.Mono, "prod", 120, 32, "mono"},
+		{paint.ANSI16, "prod", 120, 32, "16"},
+		{paint.TrueColor, "prod", 120, 32, "true"},
+	}
 	for _, size := range sizes() {
-		t.Run(fmt.Sprint(size[0]), func(t *testing.T) {
-			t.Parallel()
-			c := sample(t, size[0], size[1], func(o *tui.Options) {
-				drilled(o)
-				o.Color = paint.ANSI256
+		looks = append(looks, look{paint.ANSI256, "demo", size[0], size[1], fmt.Sprint(size[0])})
+	}
+	for _, l := range looks {
+		for part, visits := range tours() {
+			t.Run(l.name+" "+part, func(t *testing.T) {
+				t.Parallel()
+				c := sample(t, l.w, l.h, func(o *tui.Options) {
+					drilled(o)
+					o.Color, o.Environment = l.mode, l.env
+				})
+				c.See("7 total")
+				for _, v := range visits {
+					c.Press(v.keys...)
+					c.See(v.see)
+					c.GoldenColour(fmt.Sprintf("colour_%s_%s", v.name, l.name))
+				}
 			})
-			c.See("7 total")
-			for _, v := range tour() {
-				c.Press(v.keys...)
-				c.See(v.see)
-				c.GoldenColour(fmt.Sprintf("colour_%s_%d", v.name, size[0]))
-			}
-		})
+		}
 	}
 }
 
@@ -117,30 +137,6 @@ func TestGoldenKorean(t *testing.T) {
 				c.See(v.see)
 				c.Golden(fmt.Sprintf("%s_%d", v.name, size[0]))
 			}
-		})
-	}
-}
-
-func TestGoldenColour(t *testing.T) {
-	t.Parallel()
-	for name, mode := range map[string]paint.Mode{
-		"mono": paint.Mono, "16": paint.ANSI16, "256": paint.ANSI256, "true": paint.TrueColor,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := sample(t, 120, 32, func(o *tui.Options) { o.Color, o.Environment = mode, "prod" })
-			c.See("7 total")
-			c.Press("j", "j")
-			c.See("▶ reward:player-42")
-			c.GoldenColour("colour_leases_" + name)
-			c.Press("0")
-			c.See("leases whose owner is gone")
-			c.GoldenColour("colour_now_" + name)
-			c.Press("5")
-			c.See("outage-48")
-			c.Press("V")
-			c.See("now, live")
-			c.GoldenColour("colour_approve_" + name)
 		})
 	}
 }

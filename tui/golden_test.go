@@ -2,6 +2,8 @@ package tui_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"rewardctl/tui"
@@ -9,37 +11,45 @@ import (
 
 func sizes() [][2]int { return [][2]int{{80, 24}, {120, 32}, {200, 50}} }
 
+// first leads through the screens that people meet first.
+func first() []visit {
+	return []visit{
+		{"leases", []string{"j", "j"}, "▶ reward:player-42"},
+		{"release", []string{"R"}, "now, live"},
+		{"help", []string{"esc", "?"}, "On this screen"},
+		{
+			"player", slices.Concat([]string{"esc", "2"}, letters("player-42"), []string{"enter"}),
+			"4 entries",
+		},
+		{"explain", []string{"enter"}, "It was granted"},
+		{"grant", slices.Concat([]string{"esc", "3"}, grantKeys("200")), "would be posted now"},
+		{"confirm", []string{"ctrl+s"}, "now, live"},
+	}
+}
+
+// letters are the keys of a text.
+func letters(text string) []string { return strings.Split(text, "") }
+
+// grantKeys fill the form with a grant of gems to player-42.
+func grantKeys(amount string) []string {
+	var keys []string
+	fillGrant(func(text string) { keys = append(keys, letters(text)...) },
+		func(more ...string) { keys = append(keys, more...) }, amount)
+	return keys
+}
+
 func TestGoldenScreens(t *testing.T) {
 	t.Parallel()
 	for _, size := range sizes() {
-		w, h := size[0], size[1]
-		t.Run(fmt.Sprint(w), func(t *testing.T) {
+		t.Run(fmt.Sprint(size[0]), func(t *testing.T) {
 			t.Parallel()
-			c := sample(t, w, h, nil)
+			c := sample(t, size[0], size[1], nil)
 			c.See("7 total")
-			c.Press("j", "j")
-			c.Golden(fmt.Sprintf("leases_%d", w))
-			c.Press("R")
-			c.See("now, live")
-			c.Golden(fmt.Sprintf("release_%d", w))
-			c.Press("esc", "?")
-			c.See("On this screen")
-			c.Golden(fmt.Sprintf("help_%d", w))
-			c.Press("esc", "2")
-			c.Type("player-42")
-			c.Press("enter")
-			c.See("4 entries")
-			c.Golden(fmt.Sprintf("player_%d", w))
-			c.Press("enter")
-			c.See("It was granted")
-			c.Golden(fmt.Sprintf("explain_%d", w))
-			c.Press("esc", "3")
-			fillGrant(c.Type, c.Press, "200")
-			c.See("would be posted now")
-			c.Golden(fmt.Sprintf("grant_%d", w))
-			c.Press("ctrl+s")
-			c.See("now, live")
-			c.Golden(fmt.Sprintf("confirm_%d", w))
+			for _, v := range first() {
+				c.Press(v.keys...)
+				c.See(v.see)
+				c.Golden(fmt.Sprintf("%s_%d", v.name, size[0]))
+			}
 		})
 	}
 }
