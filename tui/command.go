@@ -26,78 +26,56 @@ func (p *prompt) commands() []command {
 	return append(p.opening(), p.own()...)
 }
 
+// newCommand makes a command of its usage: its words are those before the first argument.
+func newCommand(usage, help string, run func(args []string) tea.Cmd) command {
+	var words []string
+	for _, word := range strings.Fields(usage) {
+		if strings.ToLower(word) != word || word[0] == '[' {
+			break
+		}
+		words = append(words, word)
+	}
+	return command{words, usage, help, run}
+}
+
 // opening are the commands of the command line for which there is a screen.
 func (p *prompt) opening() []command {
 	r := p.r
-	open := func(id ScreenID) func(a []string) tea.Cmd {
-		return func(a []string) tea.Cmd {
+	list := func(usage, help string, id ScreenID) command {
+		return newCommand(usage, help, func(a []string) tea.Cmd {
 			return r.goTo(id, Args{"filter": strings.Join(a, " ")})
-		}
+		})
 	}
-	about := func(id ScreenID, name, usage string) func(a []string) tea.Cmd {
-		return func(a []string) tea.Cmd {
-			if len(a) != 1 {
+	about := func(usage, help string, id ScreenID, names ...string) command {
+		return newCommand(usage, help, func(a []string) tea.Cmd {
+			if len(a) != len(names) {
 				return r.usage(usage)
 			}
-			return r.goTo(id, Args{name: a[0]})
-		}
+			args := Args{}
+			for i, name := range names {
+				args[name] = a[i]
+			}
+			return r.goTo(id, args)
+		})
 	}
-	const player, lease = "player history PLAYER", "lease show RESOURCE"
-	const audit, token = "audit show RUN", "token list RESOURCE"
 	return []command{
-		{[]string{"lease", "list"}, "lease list [FILTER]", text.N("the leases"), open(ScreenLeases)},
-		{[]string{"lease", "show"}, lease, text.N("one lease"), about(ScreenLeases, "row", lease)},
-		{
-			[]string{"token", "list"},
-			token, text.N("the tokens of a resource"),
-			about(ScreenTokens, "resource", token),
-		},
-		{
-			[]string{"token", "refused"},
-			refusedUsage, text.N("late writes that the fence refused"),
-			r.openRefused,
-		},
-		{
-			[]string{"player", "history"},
-			player, text.N("what a player received"),
-			about(ScreenPlayer, "player", player),
-		},
-		{
-			[]string{"explain"},
-			"explain PLAYER EVENT", text.N("was it granted, and why or why not"),
-			func(a []string) tea.Cmd {
-				if len(a) != 2 {
-					return r.usage("explain PLAYER EVENT")
-				}
-				return r.goTo(ScreenPlayer, Args{"player": a[0], "explain": a[1]})
-			},
-		},
-		{
-			[]string{"grant", "create"},
-			"grant create [--player P ...]", text.N("grant by hand"),
-			r.openGrant,
-		},
-		{[]string{"audit", "list"}, "audit list [FILTER]", text.N("the audits"), open(ScreenAudits)},
-		{
-			[]string{"audit", "show"},
-			audit, text.N("what an audit found"),
-			about(ScreenFindings, "run", audit),
-		},
-		{[]string{"grant", "list"}, "grant list [FILTER]", text.N("the plans"), open(ScreenPlans)},
-		{
-			[]string{"approvals"},
-			"approvals", text.N("what waits for somebody's approval"),
-			open(ScreenApprovals),
-		},
-		{
-			[]string{"grant", "status"},
-			"grant status PLAN", text.N("the rows of a plan"),
-			about(ScreenPlanRows, "plan", "grant status PLAN"),
-		},
-		{[]string{"outbox", "list"}, "outbox list [FILTER]", text.N("deliveries"), open(ScreenOutbox)},
-		{[]string{"oplog", "list"}, "oplog list [FILTER]", text.N("what operators did"), open(ScreenLog)},
-		{[]string{"doctor"}, "doctor", text.N("is everything fit to grant?"), open(ScreenDoctor)},
-		{[]string{"drill", "list"}, "drill list", text.N("scripted failures"), open(ScreenDrills)},
+		list("lease list [FILTER]", text.N("the leases"), ScreenLeases),
+		about("lease show RESOURCE", text.N("one lease"), ScreenLeases, "row"),
+		about("token list RESOURCE", text.N("the tokens of a resource"), ScreenTokens, "resource"),
+		newCommand(refusedUsage, text.N("late writes that the fence refused"), r.openRefused),
+		about("player history PLAYER", text.N("what a player received"), ScreenPlayer, "player"),
+		about("explain PLAYER EVENT", text.N("was it granted, and why or why not"), ScreenPlayer,
+			"player", "explain"),
+		newCommand("grant create [--player P ...]", text.N("grant by hand"), r.openGrant),
+		list("grant list [FILTER]", text.N("the plans"), ScreenPlans),
+		about("grant status PLAN", text.N("the rows of a plan"), ScreenPlanRows, "plan"),
+		list("approvals [FILTER]", text.N("what waits for somebody's approval"), ScreenApprovals),
+		list("audit list [FILTER]", text.N("the audits"), ScreenAudits),
+		about("audit show RUN", text.N("what an audit found"), ScreenFindings, "run"),
+		list("outbox list [FILTER]", text.N("deliveries"), ScreenOutbox),
+		list("oplog list [FILTER]", text.N("what operators did"), ScreenLog),
+		list("doctor", text.N("is everything fit to grant?"), ScreenDoctor),
+		list("drill list", text.N("scripted failures"), ScreenDrills),
 	}
 }
 
@@ -105,30 +83,23 @@ func (p *prompt) opening() []command {
 func (p *prompt) own() []command {
 	r := p.r
 	return []command{
-		{[]string{"now"}, "now", text.N("what needs attention"), func([]string) tea.Cmd {
+		newCommand("now", text.N("what needs attention"), func([]string) tea.Cmd {
 			return r.goTo(ScreenNow, nil)
-		}},
-		{
-			[]string{"handover"},
-			"handover", text.N("a report of this console's deeds, as Markdown"),
-			r.handover,
-		},
-		{
-			[]string{"context"},
-			"context [NAME]", text.N("go to another context of the configuration"),
-			r.openContext,
-		},
-		{[]string{"help"}, "help", text.N("this list"), func([]string) tea.Cmd {
+		}),
+		newCommand("handover", text.N("a report of this console's deeds, as Markdown"), r.handover),
+		newCommand("context [NAME]", text.N("go to another context of the configuration"),
+			r.openContext),
+		newCommand("help", text.N("this list"), func([]string) tea.Cmd {
 			r.open(newHelp(r), false)
 			return nil
-		}},
-		{[]string{"quit"}, "quit", text.N("leave"), func([]string) tea.Cmd {
+		}),
+		newCommand("quit", text.N("leave"), func([]string) tea.Cmd {
 			if r.keys.fast {
 				r.d.say(Warned, r.d.tr("quit: keys arrived together; type it by hand"))
 				return nil
 			}
 			return r.hold(r.askQuit)
-		}},
+		}),
 	}
 }
 
