@@ -6,6 +6,8 @@ import (
 
 	"rewardctl/inspect"
 	"rewardctl/tui/safetext"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // evidenceText writes a finding in full: the rule, the rows side by side with what differs
@@ -39,4 +41,10 @@ func evidenceText(d *desk, f *inspect.Finding) []string {
 	lines = append(lines, "", d.tr("What to do"), "  "+f.Remedy, "",
 		d.tr("A read-only statement that shows it again; s copies it"))
 	return append(lines, strings.Split(f.Proof, "\n")...)
+}
+
+// openEvidence shows a finding in full.
+func openEvidence(d *desk, f *inspect.Finding) tea.Cmd {
+	d.root.open(newPage(d.root, f.Word, evidenceText(d, f)), false)
+	return nil
 }

@@ -86,7 +86,7 @@ type feed[R any] struct {
 	every time.Duration
 	// digest sums the rows up for what is drawn beside them; nil makes none.
 	digest func(items []*item[R], now time.Time) any
-	// still is set when nothing is read by the feed itself: it arranges what it is given by give.
+	// still is set when nothing is read by the feed itself: it arranges what whoever owns it lets it take.
 	still bool
 	stub  func(id string) *R // stands for a pinned row that was never seen; nil: none is pinned
 
@@ -120,12 +120,6 @@ func (f *feed[R]) ask(q query[R]) {
 		return
 	}
 	f.wake(false)
-}
-
-// give hands a still feed what it arranges.
-func (f *feed[R]) give(got loaded[R]) {
-	f.take(got)
-	f.publish()
 }
 
 // turn makes the feed read something else.

@@ -31,9 +31,6 @@ func TestHeadingsFitTheirColumns(t *testing.T) {
 			if c, ok := s.(columned); ok {
 				cols = c.columns()
 			}
-			if s.ID() == ScreenPlayer {
-				cols = entryColumns(d)
-			}
 			for _, c := range cols {
 				need := safetext.Width(c.Title)
 				if !c.NoSort {

@@ -9,12 +9,18 @@ type listState struct {
 	Filter string   `json:"filter,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`
 	NoPane bool     `json:"no_pane,omitempty"`
+	Pins   []string `json:"watched,omitempty"` // rows that are watched
 }
 
-// State is the sort, the filter and the columns.
-func (l *list[R]) State() json.RawMessage {
+// state is the sort, the filter, the columns and the rows that are watched.
+func (l *list[R]) state() listState {
 	key, desc := l.table.Sort()
-	raw, err := json.Marshal(listState{key, desc, l.filter, l.table.Hidden(), !l.pane})
+	return listState{key, desc, l.filter, l.table.Hidden(), !l.pane, l.pins}
+}
+
+// State writes the state down.
+func (l *list[R]) State() json.RawMessage {
+	raw, err := json.Marshal(l.state())
 	if err != nil {
 		return nil
 	}
@@ -35,4 +41,7 @@ func (l *list[R]) restore(raw json.RawMessage) {
 	}
 	l.table.SetHidden(s.Hidden)
 	l.filter, l.pane = s.Filter, !s.NoPane
+	if l.spec.stub != nil {
+		l.pins = s.Pins
+	}
 }

@@ -186,7 +186,13 @@ func (l *list[R]) Crumb() crumb {
 	if l.spec.crumb != nil {
 		c.path = l.spec.crumb(l.args)
 	}
-	counts := tr("%d total", l.shown.total)
+	c.counts = tr("%d total", l.shown.total) + l.counts()
+	return c
+}
+
+// counts says how many rows match and how many are marked.
+func (l *list[R]) counts() string {
+	tr, counts := l.d.tr, ""
 	if l.filter != "" {
 		counts += tr("  %d match", len(l.shown.items))
 	}
@@ -196,8 +202,7 @@ func (l *list[R]) Crumb() crumb {
 			counts += tr(" (%d not shown)", hidden)
 		}
 	}
-	c.counts = counts
-	return c
+	return counts
 }
 
 // Seen tells how old the list is.

@@ -5,57 +5,76 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
+	"rewardctl/grant"
 	"rewardctl/inspect"
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
-	"rewardctl/tui/table"
+	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// playerScreen shows what one player received, and why, and why not.
+// entryList is the timeline of a player.
+type entryList = list[entry]
+
+// playerScreen shows what one player received, and why, and why not. It is a list that reads when
+// it is asked to, page by page, below a search box; while the box has the keys it shows what can
+// be typed, and who was looked at lately.
 type playerScreen struct {
-	d      *desk
+	*entryList
 	ctx    context.Context
 	search field
 	typing bool // the search box has the keys
 	player string
-	table  *table.Table
-	filter string
-	pane   bool
+	recent recents
 
 	all      []inspect.PlayerEntry // every page so far, newest first
-	shown    entries
 	balances []inspect.Balance
 	next     string // cursor of the next older page
-	seen     seen
-	missing  bool // nothing is known under this name
+	at       time.Time     // when what is shown was read; zero before
+	took     time.Duration // how long that took
+	err      error         // why it was not read again since
 	reading  *job
-	finding  *job   // players are looked for whom the text may mean
+	began    time.Time // when the last reading began
+	finding  *job      // players are looked for whom the text may mean
+	auditing *job      // findings about the player are read
+	about    []inspect.PlayerFinding
 	explain  string // an event to explain as soon as the player is read
 	asked    asked  // what was read
 	turned   bool   // the filter asks for something else than was read
 }
 
-// playerMsg brings a page of a timeline.
-type playerMsg struct {
-	page  inspect.PlayerPage
-	older bool
-	err   error
-}
+// playerMsg brings a page of a timeline; aboutMsg what audits found about its player.
+type (
+	playerMsg struct {
+		page  inspect.PlayerPage
+		older bool
+		err   error
+	}
+	aboutMsg struct{ found []inspect.PlayerFinding }
+)
 
 func newPlayerScreen(d *desk) *playerScreen {
-	s := &playerScreen{
-		d: d, search: newField(""), typing: true, pane: true,
-		table: table.New(d.theme, entryColumns(d)),
-	}
-	s.table.SetStatus(table.Status{State: table.Ready, Empty: d.tr("type a player's id, then enter")})
+	s := &playerScreen{search: newField(""), typing: true}
+	s.entryList = newList(d, listSpec[entry]{
+		id: ScreenPlayer, title: "Player", columns: entryColumns(d), sortKey: "time", desc: true,
+		rowID: entryID, servers: []grant.Backend{grant.PostgreSQL},
+		look:  func(e *entry, now time.Time) filtered { return lookAtEntry(d, e, now) },
+		local: func(line string) string { return askedBy(line).rest }, fields: entryFields(),
+		attention: func(e *entry) bool { return e.attention() },
+		name:      func(e *entry) string { return e.EventID },
+		proof:     func(e *entry) []inspect.Proof { return inspect.ProveEntry(e.PlayerEntry) },
+		detail: func(it *item[entry], w int) (a, b []string) {
+			return entryWhat(d, it.row, w), entryHow(d, it.row, w)
+		},
+		cli: func(Args, string) []string { return s.cli() },
+	})
+	s.entryList.extra = s.exportAll
+	s.recent.restore(d.saved.screen(ScreenPlayer))
 	return s
 }
-
-func (s *playerScreen) ID() ScreenID  { return ScreenPlayer }
-func (s *playerScreen) Title() string { return "Player" }
 
 // Open shows the search box, or a player straight away.
 func (s *playerScreen) Open(ctx context.Context, args Args) tea.Cmd {
@@ -80,11 +99,16 @@ func (s *playerScreen) lookUp(player string) tea.Cmd {
 	if player = strings.TrimSpace(player); player == "" {
 		return nil
 	}
-	s.player, s.typing, s.filter = player, false, ""
+	s.player, s.typing, s.filter, s.lead = player, false, "", nil
 	s.search.set(player)
-	s.all, s.balances, s.next, s.missing, s.seen = nil, nil, "", false, seen{}
-	s.arrange()
-	s.table.SetStatus(table.Status{State: table.Loading})
+	s.all, s.balances, s.next, s.about = nil, nil, "", nil
+	s.at, s.err = time.Time{}, nil
+	s.spec.empty = text.N("nothing has happened to this player")
+	s.args = Args{"player": player}
+	s.feed.turn(s.args)
+	s.shown = &view[entry]{args: s.args}
+	s.table.ClearMarks()
+	s.place()
 	return s.read(false)
 }
 
@@ -92,170 +116,241 @@ func (s *playerScreen) lookUp(player string) tea.Cmd {
 func (s *playerScreen) read(older bool) tea.Cmd {
 	s.reading.stop()
 	s.asked, s.turned = askedBy(s.filter), false
-	query := inspect.PlayerQuery{PlayerID: s.player, Types: s.asked.types(), To: s.asked.to}
+	query := s.question()
 	if older {
 		query.Cursor = s.next
 	}
+	start := s.d.now()
 	j, cmd := s.d.start(s.ctx, s.d.tr("reading %s", s.player), false, readLimit,
 		func(ctx context.Context, _ *job) tea.Msg {
 			page, err := s.d.opts.Inspector.Player(ctx, query)
 			return playerMsg{page, older, err}
 		})
-	s.reading = j
+	s.reading, s.began = j, start
 	return cmd
+}
+
+// question is what the servers are asked about the player.
+func (s *playerScreen) question() inspect.PlayerQuery {
+	return inspect.PlayerQuery{PlayerID: s.player, Types: s.asked.types(), To: s.asked.to}
 }
 
 // Update takes pages. What an earlier search asked for is dropped.
 func (s *playerScreen) Update(msg tea.Msg) tea.Cmd {
-	if _, tick := msg.(tickMsg); tick && s.turned && s.player != "" {
-		return s.read(false)
+	switch msg := msg.(type) {
+	case tickMsg:
+		if s.player == "" || s.reading != nil || s.typing {
+			return nil
+		}
+		if s.turned {
+			return s.read(false)
+		}
+		if s.atEnd() {
+			return s.read(true)
+		}
+	case jobDoneMsg:
+		switch got := msg.result.(type) {
+		case foundMsg:
+			if msg.job == s.finding {
+				return s.found(got)
+			}
+		case playerMsg:
+			if msg.job == s.reading {
+				return s.heardPage(got)
+			}
+		case aboutMsg:
+			if msg.job == s.auditing {
+				s.auditing, s.about = nil, got.found
+				s.arrange()
+			}
+		case answerMsg:
+			if s.player != "" && s.ctx != nil && s.ctx.Err() == nil {
+				return tea.Batch(s.entryList.Update(msg), s.read(false))
+			}
+		}
 	}
-	done, ok := msg.(jobDoneMsg)
-	if got, found := done.result.(foundMsg); ok && found && done.job == s.finding {
-		return s.found(got)
-	}
-	if !ok || done.job != s.reading {
-		return nil
-	}
-	got, ok := done.result.(playerMsg)
-	if !ok {
-		return nil
-	}
+	return s.entryList.Update(msg)
+}
+
+// atEnd reports whether the cursor stands on the last row while there is something older.
+func (s *playerScreen) atEnd() bool {
+	at, _, ok := s.table.Selected()
+	return ok && at > 0 && at == s.table.Len()-1 && s.next != "" && s.err == nil
+}
+
+// heardPage takes a page.
+func (s *playerScreen) heardPage(got playerMsg) tea.Cmd {
 	s.reading = nil
 	if got.err != nil {
 		return s.failed(got.err)
 	}
-	page := got.page
-	s.seen, s.missing = seen{at: s.d.now()}, false
-	s.balances, s.next = page.Balances, page.Next
-	if got.older {
-		s.all = append(s.all[:len(s.all):len(s.all)], page.Entries...)
-	} else {
-		s.all = page.Entries
+	s.heardAll()
+	s.balances = got.page.Balances
+	switch entries := got.page.Entries; {
+	case got.older:
+		s.all = append(s.all[:len(s.all):len(s.all)], entries...)
+		s.next = got.page.Next
+	default:
+		s.all, s.next = newest(entries, s.all, got.page.Next, s.next)
 	}
 	s.arrange()
-	s.table.SetStatus(s.status())
+	s.recent.add(s.player, s.d.now())
+	var cmds []tea.Cmd
+	if !got.older {
+		cmds = append(cmds, s.askAbout())
+	}
 	if s.explain != "" {
 		event := s.explain
 		s.explain = ""
-		return openExplain(s.d, s.player, event)
+		cmds = append(cmds, openExplain(s.d, s.player, event))
 	}
-	return nil
+	return tea.Batch(cmds...)
+}
+
+// newest puts the newest page before the older ones that were read, where they still meet.
+func newest(page, all []inspect.PlayerEntry, pageNext, next string) (
+	[]inspect.PlayerEntry, string,
+) {
+	if len(page) == 0 || pageNext == "" {
+		return page, pageNext
+	}
+	last := page[len(page)-1]
+	for i, e := range all {
+		if e.Type == last.Type && e.ID == last.ID && i+1 < len(all) {
+			return append(page[:len(page):len(page)], all[i+1:]...), next
+		}
+	}
+	return page, pageNext
+}
+
+// askAbout reads what audits found about the player. Where nobody may see that, or no audit is
+// kept, the timeline is shown without.
+func (s *playerScreen) askAbout() tea.Cmd {
+	s.auditing.stop()
+	player := s.player
+	j, cmd := s.d.start(s.ctx, s.d.tr("reading %s", player), false, readLimit,
+		func(ctx context.Context, _ *job) tea.Msg {
+			found, err := s.d.opts.Inspector.PlayerFindings(ctx, player)
+			if err != nil {
+				return aboutMsg{}
+			}
+			return aboutMsg{found}
+		})
+	s.auditing = j
+	return cmd
+}
+
+// arrange gives what was read to the list, and why it was not read again where that failed.
+func (s *playerScreen) arrange() {
+	got := loaded[entry]{args: s.args, at: s.at, took: s.took}
+	if !s.at.IsZero() {
+		got.batch.rows = entriesOf(s.player, s.all, s.about)
+		s.feed.take(got)
+	}
+	if got.err = s.err; got.err != nil {
+		s.feed.take(got)
+	}
+	s.feed.publish()
+	s.take()
+}
+
+// heardAll notes when a page was read.
+func (s *playerScreen) heardAll() {
+	s.at, s.err = s.d.now(), nil
+	s.took = max(s.at.Sub(s.began), 0)
 }
 
 func (s *playerScreen) failed(err error) tea.Cmd {
 	if notFound(err) {
-		s.missing = true
-		s.seen = seen{at: s.d.now()}
-		s.table.SetStatus(table.Status{
-			State: table.Ready, Empty: s.d.tr("nobody knows this player: no claim, posting or refusal"),
-		})
+		s.spec.empty = text.N("nobody knows this player: no claim, posting or refusal")
+		s.all, s.next, s.balances = nil, "", nil
+		s.heardAll()
+		s.arrange()
 		return s.find(s.player)
 	}
-	s.d.health.failed(err)
-	s.seen.problem, s.seen.denied = s.d.unread(err), isDenied(err)
-	s.table.SetStatus(s.status())
-	if s.seen.denied {
-		s.d.say(Warned, s.seen.problem)
-		return nil
-	}
-	s.d.say(Erred, s.d.tr("the player could not be read"), err.Error())
+	s.err = err
+	s.arrange()
 	return nil
 }
-
-func (s *playerScreen) status() table.Status {
-	st := table.Status{
-		State: table.Ready, Filtered: s.filter != "",
-		Empty: s.d.tr("nothing has happened to this player"),
-	}
-	if s.seen.denied {
-		st.Empty, st.Filtered = s.seen.problem, false
-	} else if s.seen.problem != "" {
-		st.Note = s.d.tr("not current: %s", s.seen.problem)
-		if s.seen.at.IsZero() {
-			st.State = table.Failed
-		}
-	}
-	return st
-}
-
-// arrange filters the entries.
-func (s *playerScreen) arrange() {
-	f := parseFilter(askedBy(s.filter).rest, "event", "kind", "outcome", "actor", "token")
-	s.shown = entries{d: s.d}
-	for i := range s.all {
-		if f.empty() || f.match(lookAtEntry(s.d, &s.all[i], s.d.now())) {
-			s.shown.list = append(s.shown.list, &s.all[i])
-		}
-	}
-	s.table.SetData(s.shown)
-	s.table.SetStatus(s.status())
-}
-
-// Filter returns the filter line.
-func (s *playerScreen) Filter() string { return s.filter }
 
 // SetFilter filters what was read. A date or a type that it names is asked of the servers.
-func (s *playerScreen) SetFilter(text string) {
-	s.filter = strings.TrimSpace(text)
+func (s *playerScreen) SetFilter(line string) {
+	s.entryList.SetFilter(line)
 	s.turned = !askedBy(s.filter).same(s.asked)
-	s.arrange()
-}
-
-// Typing reports whether the search box has the keys.
-func (s *playerScreen) Typing() bool { return s.typing }
-
-// Type edits the search box.
-func (s *playerScreen) Type(msg tea.KeyMsg, fast bool) tea.Cmd {
-	s.search.update(msg, fast)
-	return nil
-}
-
-// Paste puts the first line into the search box; it searches for nothing by itself.
-func (s *playerScreen) Paste(text string) (tea.Cmd, string) {
-	_, refusal := s.search.paste(strings.TrimSpace(text))
-	return nil, refusal
 }
 
 // Crumb says whose history it is.
 func (s *playerScreen) Crumb() crumb {
-	c := crumb{path: s.d.tr("Player"), filter: s.filter}
-	if s.player != "" {
-		c.path += " › " + safetext.Cell(s.player)
-		c.counts = s.d.tr("%d entries", len(s.all))
-		if s.filter != "" {
-			c.counts += s.d.tr("  %d match", len(s.shown.list))
-		}
-		if s.next != "" {
-			c.counts += "  " + s.d.tr("older ones: n")
-		}
+	c := crumb{path: s.d.tr("Player")}
+	if s.player == "" || s.typing {
+		return c
+	}
+	c.path += " › " + safetext.Cell(s.player)
+	c.filter = s.filter
+	c.counts = s.d.tr("%d entries", len(s.all)) + s.counts()
+	if s.next != "" {
+		c.counts += "  " + s.d.tr("older ones: b")
 	}
 	return c
 }
 
 // Seen tells how old the page is.
-func (s *playerScreen) Seen() seen { return s.seen }
+func (s *playerScreen) Seen() seen {
+	out := s.entryList.Seen()
+	out.live = s.reading != nil
+	return out
+}
 
-// State is the player and the filter.
+// playerState is what is remembered of the screen.
+type playerState struct {
+	listState
+	Recent []recentPlayer `json:"recent,omitempty"`
+}
+
+// State is how the list is set up, and who was looked at.
 func (s *playerScreen) State() json.RawMessage {
-	raw, err := json.Marshal(map[string]string{"player": s.player, "filter": s.filter})
+	kept := s.state()
+	kept.Filter = "" // it was about one player
+	raw, err := json.Marshal(playerState{kept, s.recent.list})
 	if err != nil {
 		return nil
 	}
 	return raw
 }
 
-// View draws the search box, the balances and the timeline.
-func (s *playerScreen) View(w, h int) string {
+// playerHead is how many lines stand above the timeline.
+func (s *playerScreen) head(w int) []string {
 	t := s.d.theme
-	box := " " + t.Text(paint.Muted, s.d.tr("player")+"  ") + s.search.view(t, min(w-12, 50), s.typing)
-	lines := []string{safetext.Fit(box, w, ""), safetext.Fit(s.balanceLine(), w, t.Glyphs.Ellipsis)}
-	var detail func(w int) (a, b []string)
-	if e := s.selected(); s.pane && e != nil {
-		detail = func(w int) (a, b []string) { return entryWhat(s.d, e, w), entryHow(s.d, e, w) }
+	box := " " + t.Text(paint.Muted, s.d.tr("player")+"  ") +
+		s.search.view(t, min(w-12, 50), s.typing)
+	lines := []string{safetext.Fit(box, w, "")}
+	if s.typing {
+		return lines
 	}
-	lines = append(lines, withInspector(s.d, s.table, w, h-len(lines), detail)...)
-	return strings.Join(lines, "\n")
+	lines = append(lines, safetext.Fit(s.balanceLine(), w, t.Glyphs.Ellipsis))
+	if words := s.aboutLine(); words != "" {
+		lines = append(lines, safetext.Fit(words, w, t.Glyphs.Ellipsis))
+	}
+	return lines
+}
+
+// View draws the search box, and the balances and the timeline, or what can be typed.
+func (s *playerScreen) View(w, h int) string {
+	lines := s.head(w)
+	if s.typing {
+		return strings.Join(append(lines, s.startLines(w, h-len(lines))...), "\n")
+	}
+	rest := s.entryList.View(w, h-len(lines))
+	return strings.Join(append(lines, rest), "\n")
+}
+
+// Click puts the cursor on a row, or looks a player up again.
+func (s *playerScreen) Click(x, y int) {
+	if s.typing {
+		s.clickStart(y)
+		return
+	}
+	s.entryList.Click(x, y-len(s.head(widthMin)))
 }
 
 func (s *playerScreen) balanceLine() string {
@@ -280,18 +375,12 @@ func (s *playerScreen) balanceLine() string {
 	return line
 }
 
-// selected returns the entry under the cursor, or nil.
-func (s *playerScreen) selected() *inspect.PlayerEntry {
-	row, _, ok := s.table.Selected()
-	if !ok || row >= len(s.shown.list) {
-		return nil
-	}
-	return s.shown.list[row]
-}
-
 // Unfocus takes the keys away from the search box.
 func (s *playerScreen) Unfocus() bool {
-	was := s.typing
+	if !s.typing || s.player == "" {
+		return false
+	}
 	s.typing = false
-	return was
+	s.search.set(s.player)
+	return true
 }

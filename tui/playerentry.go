@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,55 +17,64 @@ import (
 
 func notFound(err error) bool { return errors.Is(err, inspect.ErrNotFound) }
 
-func entryColumns(d *desk) []table.Column {
-	return []table.Column{
-		{Key: "time", Title: d.tr("TIME"), Min: 14, NoSort: true},
-		{Key: "outcome", Title: d.tr("WHAT"), Min: 16, NoSort: true},
-		{Key: "amount", Title: d.tr("AMOUNT"), Min: 9, Right: true, NoSort: true},
-		{Key: "kind", Title: d.tr("KIND"), Min: 8, NoSort: true},
-		{Key: "balance", Title: d.tr("BALANCE"), Min: 8, Right: true, Priority: 3, NoSort: true},
-		{Key: "event", Title: d.tr("EVENT"), Min: 20, Flex: 9, Max: 70, Priority: 1, NoSort: true},
-		{Key: "token", Title: d.tr("TOKEN"), Min: 8, Right: true, Priority: 4, NoSort: true},
-		{Key: "actor", Title: d.tr("BY"), Min: 10, Flex: 1, Max: 16, Priority: 2, NoSort: true},
+// entryFields are what a filter may name besides the columns.
+func entryFields() []string { return []string{"type", "date", "reason", "owner"} }
+
+func entryColumns(d *desk) []column[entry] {
+	type row = entry
+	col := func(c table.Column, cell func(e *row) table.Cell, by func(a, b *row) int) column[row] {
+		return column[row]{c, func(e *row, _ time.Time) table.Cell { return cell(e) }, by}
+	}
+	number := func(n int64, text string) table.Cell {
+		return table.Cell{Text: text, Value: table.Value{Kind: table.Number, N: n}}
+	}
+	return []column[row]{
+		col(table.Column{Key: "time", Title: "TIME", Min: 14}, func(e *row) table.Cell {
+			return table.Cell{
+				Text: e.At.Local().Format("01-02 15:04:05"), Role: paint.Muted,
+				Value: table.Value{Kind: table.Instant, N: e.At.UnixNano()},
+			}
+		}, func(a, b *row) int { return cmp.Compare(b.seq, a.seq) }),
+		col(table.Column{Key: "outcome", Title: "WHAT", Min: 16}, func(e *row) table.Cell {
+			return entryCell(d, e)
+		}, func(a, b *row) int { return cmp.Compare(entryWord(d, a), entryWord(d, b)) }),
+		col(table.Column{Key: "amount", Title: "AMOUNT", Min: 9, Right: true},
+			func(e *row) table.Cell { return number(e.Amount, signed(&e.PlayerEntry)) },
+			func(a, b *row) int { return cmp.Compare(a.Amount, b.Amount) }),
+		plainColumn(table.Column{Key: "kind", Title: "KIND", Min: 8},
+			func(e *row) string { return e.Kind }),
+		col(table.Column{Key: "balance", Title: "BALANCE", Min: 8, Right: true, Priority: 3, NoSort: true},
+			func(e *row) table.Cell {
+				if b := e.BalanceAfter; b != nil {
+					return number(*b, strconv.FormatInt(*b, 10))
+				}
+				return table.Cell{}
+			}, nil),
+		plainColumn(table.Column{Key: "event", Title: "EVENT", Min: 20, Flex: 9, Max: 70, Priority: 1},
+			func(e *row) string { return e.EventID }),
+		col(table.Column{Key: "token", Title: "TOKEN", Min: 8, Right: true, Priority: 4},
+			func(e *row) table.Cell {
+				c := number(e.Token, tokenText(e.Token))
+				c.Role = paint.Muted
+				return c
+			}, func(a, b *row) int { return cmp.Compare(a.Token, b.Token) }),
+		plainColumn(table.Column{Key: "actor", Title: "BY", Min: 10, Flex: 1, Max: 16, Priority: 2},
+			func(e *row) string { return e.Actor }),
 	}
 }
 
-// entries are the filtered lines of a timeline.
-type entries struct {
-	d    *desk
-	list []*inspect.PlayerEntry
-}
-
-func (e entries) Len() int { return len(e.list) }
-
-func (e entries) ID(i int) string {
-	return string(e.list[i].Type) + strconv.FormatInt(e.list[i].ID, 10)
-}
-
-func (e entries) Find(id string) int {
-	for i := range e.list {
-		if e.ID(i) == id {
-			return i
-		}
+// entryCell says in a word what an entry is; what looks paid twice is marked.
+func entryCell(d *desk, e *entry) table.Cell {
+	g := d.theme.Glyphs
+	c := table.Cell{
+		Text: entryGlyph(g, &e.PlayerEntry) + " " + entryWord(d, e), Role: entryRole(&e.PlayerEntry),
 	}
-	return -1
-}
-
-func (e entries) Cells(i int, out []table.Cell) {
-	p := e.list[i]
-	out[0] = table.Cell{Text: p.At.Local().Format("01-02 15:04:05"), Role: paint.Muted}
-	out[1] = table.Cell{
-		Text: entryGlyph(e.d.theme.Glyphs, p) + " " + entryWord(e.d, p),
-		Role: entryRole(p),
+	if !e.twice() {
+		return c
 	}
-	out[2] = table.Cell{Text: signed(p)}
-	out[3] = table.Cell{Text: p.Kind}
-	if p.BalanceAfter != nil {
-		out[4] = table.Cell{Text: strconv.FormatInt(*p.BalanceAfter, 10)}
-	}
-	out[5] = table.Cell{Text: p.EventID}
-	out[6] = table.Cell{Text: tokenText(p.Token), Role: paint.Muted}
-	out[7] = table.Cell{Text: p.Actor}
+	c.Role = paint.Bad
+	c.Text += " " + twiceMark(g, e)
+	return c
 }
 
 // signed writes the change of a posting with its sign; what was not posted stands in brackets.
@@ -79,8 +89,10 @@ func signed(p *inspect.PlayerEntry) string {
 	}
 }
 
-func entryWord(d *desk, p *inspect.PlayerEntry) string {
+func entryWord(d *desk, p *entry) string {
 	switch {
+	case p.again:
+		return d.tr("again")
 	case p.Type == inspect.EntryPosting && p.Reverses != 0:
 		return d.tr("reversed")
 	case p.Type == inspect.EntryPosting:
@@ -138,7 +150,7 @@ func entryRole(p *inspect.PlayerEntry) paint.Role {
 }
 
 // lookAtEntry has a filter look at an entry.
-func lookAtEntry(d *desk, p *inspect.PlayerEntry, now time.Time) filtered {
+func lookAtEntry(d *desk, p *entry, now time.Time) filtered {
 	return filtered{now: now, text: func(field string) string {
 		switch field {
 		case "event":
@@ -151,6 +163,10 @@ func lookAtEntry(d *desk, p *inspect.PlayerEntry, now time.Time) filtered {
 			return p.Actor
 		case "token":
 			return tokenText(p.Token)
+		case "reason":
+			return p.Reason
+		case "owner":
+			return p.Owner
 		}
 		return strings.Join([]string{
 			p.EventID, p.Kind, string(p.Type), p.Outcome, entryWord(d, p), p.Actor, p.Reason, p.Owner,
@@ -173,9 +189,15 @@ func lookAtEntry(d *desk, p *inspect.PlayerEntry, now time.Time) filtered {
 }
 
 // entryWhat writes what an entry is about.
-func entryWhat(d *desk, p *inspect.PlayerEntry, w int) []string {
-	t := d.theme
-	lines := []string{t.Text(entryRole(p), entryGlyph(t.Glyphs, p)+" "+safetext.Cell(entryWord(d, p)))}
+func entryWhat(d *desk, e *entry, w int) []string {
+	t, p := d.theme, &e.PlayerEntry
+	head := entryCell(d, e)
+	lines := []string{t.Text(head.Role, safetext.Cell(head.Text))}
+	for _, words := range twiceWords(d, e) {
+		for _, part := range safetext.Wrap(safetext.Cell(words), w) {
+			lines = append(lines, t.Text(paint.Bad, part))
+		}
+	}
 	add := adder(t, &lines, w)
 	add("", p.Detail)
 	add(d.tr("event"), p.EventID)
@@ -194,7 +216,8 @@ func entryWhat(d *desk, p *inspect.PlayerEntry, w int) []string {
 }
 
 // entryHow writes by whom, when and under which token an entry came to be.
-func entryHow(d *desk, p *inspect.PlayerEntry, w int) []string {
+func entryHow(d *desk, e *entry, w int) []string {
+	p := &e.PlayerEntry
 	var lines []string
 	add := adder(d.theme, &lines, w)
 	add(d.tr("time"), stamp(p.At))

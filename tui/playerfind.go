@@ -88,6 +88,9 @@ func (s *playerScreen) found(got foundMsg) tea.Cmd {
 	if got.text != s.player || got.err != nil || len(got.names) == 0 {
 		return nil // another search was begun, or what it says about this one stays true
 	}
+	for _, one := range got.names {
+		s.recent.named(one.ID, one.Name)
+	}
 	if got.exact == 1 || len(got.names) == 1 {
 		return s.lookUp(got.names[0].ID)
 	}

@@ -14,54 +14,24 @@ import (
 // Bindings returns what the keys mean on the player screen.
 func (s *playerScreen) Bindings() []Binding {
 	if s.typing {
-		list := []Binding{{Keys: []string{"enter"}, Help: "search", Action: func() tea.Cmd {
-			return s.lookUp(s.search.value())
-		}}}
-		return append(list, Binding{
-			Keys: []string{"tab", "down"}, Show: "tab", Help: "to the list", Enabled: s.hasPlayer,
-			Action: func() tea.Cmd {
-				s.typing = false
-				return nil
+		return []Binding{
+			{Keys: []string{"enter"}, Help: "search", Action: s.enter},
+			{Keys: []string{"down"}, Show: "↓ ↑", Help: "looked at lately", Move: s.choose(1)},
+			{Keys: []string{"up"}, Help: "before", Quiet: true, Move: s.choose(-1)},
+			{
+				Keys: []string{"tab"}, Help: "to the list", Enabled: s.hasPlayer,
+				Action: func() tea.Cmd {
+					s.Unfocus()
+					return nil
+				},
 			},
-		})
+		}
 	}
-	list := []Binding{
-		{Keys: []string{"s", "tab"}, Show: "s", Help: "search", Action: func() tea.Cmd {
-			s.typing = true
-			return nil
-		}},
-		{
-			Keys: []string{"enter", "e"}, Show: "enter", Help: "explain", Enabled: s.hasEvent,
-			Action: func() tea.Cmd { return openExplain(s.d, s.player, s.selected().EventID) },
-		},
-		{Keys: []string{"G"}, Help: "grant", Enabled: s.canGrant, Action: func() tea.Cmd {
-			return s.d.root.goTo(ScreenGrant, Args{"player": s.player})
-		}},
-		{
-			Keys: []string{"X"}, Help: "reverse", Changes: true, Enabled: s.canReverse,
-			Action: func() tea.Cmd { return askReverse(s.d, s.selected()) },
-		},
-		{Keys: []string{"n"}, Help: "older", Enabled: s.hasOlder, Action: func() tea.Cmd {
-			return s.read(true)
-		}},
-		{Keys: []string{"t"}, Help: "to a date", Enabled: s.hasPlayer, Action: s.jump},
-		{
-			Keys: []string{"f"}, Help: "type" + s.d.theme.Glyphs.Ellipsis, Enabled: s.hasPlayer,
-			Action: s.pickType,
-		},
-		{Keys: []string{"i"}, Help: "inspector", Quiet: true, Action: func() tea.Cmd {
-			s.pane = !s.pane
-			return nil
-		}},
-		{
-			Keys: []string{"r", "f5"}, Help: "read now", Quiet: true, Enabled: s.hasPlayer,
-			Action: func() tea.Cmd { return s.read(false) },
-		},
-		{
-			Keys: []string{"y"}, Help: "copy event id", Quiet: true, Enabled: s.hasEvent,
-			Action: func() tea.Cmd { return s.d.clip(s.d.tr("the event id"), s.selected().EventID) },
-		},
-	}
+	list := append(s.askKeys(), s.actKeys()...)
+	list = append(list, s.viewKeys()...)
+	list = append(list, s.takeKeys()...)
+	list = append(list, s.seeking()...)
+	list = append(list, marking(s.entryList)...)
 	moves := moving(s.table, func() {})
 	for i := range moves {
 		// G grants here, as on every screen about a player; end goes to the last row.
@@ -72,6 +42,49 @@ func (s *playerScreen) Bindings() []Binding {
 	return append(list, moves...)
 }
 
+// actKeys are what can be done for a player, and with an entry.
+func (s *playerScreen) actKeys() []Binding {
+	return []Binding{
+		{Keys: []string{"G"}, Help: "grant", Enabled: s.canGrant, Action: func() tea.Cmd {
+			return s.d.root.goTo(ScreenGrant, Args{"player": s.player})
+		}},
+		{
+			Keys: []string{"X"}, Help: "reverse", Changes: true, Enabled: s.canReverse,
+			Action: func() tea.Cmd { return askReverse(s.d, &s.selected().row.PlayerEntry) },
+		},
+	}
+}
+
+// askKeys are what can be asked about a player.
+func (s *playerScreen) askKeys() []Binding {
+	return []Binding{
+		{Keys: []string{"s", "tab"}, Show: "s", Help: "search", Action: s.begin},
+		{
+			Keys: []string{"enter", "E"}, Show: "enter", Help: "explain", Enabled: s.hasEvent,
+			Action: func() tea.Cmd { return openExplain(s.d, s.player, s.selected().row.EventID) },
+		},
+		{Keys: []string{"b"}, Help: "older", Enabled: s.hasOlder, Quiet: s.next == "",
+			Action: func() tea.Cmd { return s.read(true) }},
+		{
+			Keys: []string{"="}, Help: "group what looks paid twice", Enabled: s.hasTwice, Quiet: true,
+			Action: s.groupTwice,
+		},
+		{
+			Keys: []string{"F"}, Help: "what audits found", Enabled: s.hasAbout,
+			Quiet: len(s.about) == 0, Action: s.openAbout,
+		},
+		{Keys: []string{"t"}, Help: "to a date", Enabled: s.hasPlayer, Action: s.jump},
+		{
+			Keys: []string{"f"}, Help: "type" + s.d.theme.Glyphs.Ellipsis, Enabled: s.hasPlayer,
+			Action: s.pickType,
+		},
+		{
+			Keys: []string{"r", "f5"}, Help: "read now", Quiet: true, Enabled: s.hasPlayer,
+			Action: func() tea.Cmd { return s.read(false) },
+		},
+	}
+}
+
 func (s *playerScreen) hasPlayer() (bool, string) {
 	if s.player == "" {
 		return false, s.d.tr("no player is shown yet")
@@ -80,7 +93,7 @@ func (s *playerScreen) hasPlayer() (bool, string) {
 }
 
 func (s *playerScreen) hasEvent() (bool, string) {
-	if e := s.selected(); e == nil || e.EventID == "" {
+	if it := s.selected(); it == nil || it.row.EventID == "" {
 		return false, s.d.tr("there is no event under the cursor")
 	}
 	return true, ""
@@ -100,13 +113,13 @@ func (s *playerScreen) canReverse() (bool, string) {
 	if why := s.d.cannot(repair.WordReverse); why != "" {
 		return false, why
 	}
-	e := s.selected()
+	it := s.selected()
 	switch {
 	case s.d.opts.Reverser == nil:
 		return false, s.d.tr("this console cannot reverse")
-	case e == nil || e.Type != inspect.EntryPosting:
+	case it == nil || it.row.Type != inspect.EntryPosting:
 		return false, s.d.tr("there is no posting under the cursor")
-	case e.Reverses != 0:
+	case it.row.Reverses != 0:
 		return false, s.d.tr("it is a reversal itself")
 	}
 	return true, ""

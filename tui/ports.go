@@ -81,6 +81,8 @@ type Operator interface {
 	PreviewGrant(ctx context.Context, req grant.Request) (repair.GrantPreview, error)
 	Grant(ctx context.Context, req grant.Request) (repair.GrantDeed, error)
 	ChangeOutbox(ctx context.Context, req repair.OutboxRequest) (repair.OutboxChange, error)
+	ChangeOutboxMany(ctx context.Context, set repair.OutboxSet, onDone func(repair.OutboxOf)) (
+		all []repair.OutboxOf)
 }
 
 // Commands is the command line's grammar, as far as ":" needs it.
