@@ -1,6 +1,10 @@
 package tui
 
 import (
+	"maps"
+	"slices"
+
+	"rewardctl/tui/safetext"
 	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -179,6 +183,15 @@ func (r *root) palette() tea.Cmd {
 			c.off = why
 		}
 		choices = append(choices, c)
+	}
+	for _, p := range r.recent {
+		label := d.tr(r.screens[p.screen].Title())
+		for _, name := range slices.Sorted(maps.Keys(p.args)) {
+			label += " " + safetext.Cell(p.args[name])
+		}
+		choices = append(choices, choice{label: label, note: d.tr("seen before"), run: func() tea.Cmd {
+			return r.goTo(r.screens[p.screen].ID(), p.args)
+		}})
 	}
 	for _, c := range r.prompt.commands() {
 		choices = append(choices, choice{

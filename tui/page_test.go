@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"strings"
 	"testing"
 
 	"rewardctl/tui"
@@ -40,4 +41,31 @@ func TestPageIsCopied(t *testing.T) {
 	c.See("On this screen")
 	c.Press("y")
 	c.See("copied the text")
+}
+
+// What was looked at by name is found again in the palette, the newest first and each once.
+func TestPaletteKnowsWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 32, nil)
+	c.See("7 total")
+	for _, line := range []string{
+		"token list reward:player-42", "player history player-42", "token list reward:player-42",
+	} {
+		c.Press(":")
+		c.Type(line)
+		c.Press("enter")
+	}
+	c.See("tokens of reward:player-42")
+	c.Press("0", "ctrl+p")
+	c.Type("seen-nothing")
+	c.See("nothing matches")
+	c.Press("ctrl+u")
+	c.Type("player-42")
+	c.See("▶ Tokens reward:player-42")
+	c.See("Player player-42")
+	if n := strings.Count(c.Text(), "seen before"); n != 2 {
+		t.Errorf("%d entries, want 2:\n%s", n, c.Text())
+	}
+	c.Press("enter")
+	c.See("tokens of reward:player-42")
 }

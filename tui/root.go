@@ -36,6 +36,7 @@ type root struct {
 	leave   context.CancelFunc // ends the context of the screen that is shown
 	back    []place
 	ahead   []place // what "back" came from
+	recent  []place // what was looked at by name, newest first
 	modals  []*layer
 	prompt  prompt
 	badges  badges
@@ -123,12 +124,26 @@ func (r *root) goTo(id ScreenID, args Args) tea.Cmd {
 		if s.ID() != id {
 			continue
 		}
+		r.recall(i, args)
 		if c, ok := s.(child); i != r.cur || ok && c.Parent() != "" && !args.equal(r.args) {
 			r.back, r.ahead = remember(r.back, r.here()), nil
 		}
 		return r.show(i, args)
 	}
 	return nil
+}
+
+// recall keeps what was looked at by name, for the palette.
+func (r *root) recall(index int, args Args) {
+	const kept = 12
+	p := place{index, args.without("filter")}
+	if len(p.args) == 0 || index == r.index(ScreenGrant) {
+		return // a screen as such is listed anyway; a filled form is a deed, not a place
+	}
+	r.recent = slices.DeleteFunc(r.recent, func(have place) bool {
+		return have.screen == p.screen && have.args.equal(p.args)
+	})
+	r.recent = append([]place{p}, r.recent[:min(len(r.recent), kept-1)]...)
 }
 
 // here is the place that is shown. Screens that stand for themselves keep what they show; only
