@@ -86,7 +86,7 @@ type feed[R any] struct {
 	every time.Duration
 	// digest sums the rows up for what is drawn beside them; nil makes none.
 	digest func(items []*item[R], now time.Time) any
-	// still is set when nothing is read by the feed itself: it arranges what whoever owns it lets it take.
+	// still is set when nothing is read by the feed itself: it arranges what it is made to take.
 	still bool
 	stub  func(id string) *R // stands for a pinned row that was never seen; nil: none is pinned
 
@@ -256,9 +256,28 @@ func (f *feed[R]) arrange(q *query[R]) []*item[R] {
 		}
 	}
 	if q.order != nil {
+		items = f.asBefore(items)
 		slices.SortStableFunc(items, q.order)
 	}
 	return f.pinned(q, items)
+}
+
+// asBefore lays the items out as they were shown last, what is new at the end. Most of them are
+// still in order then, so that sorting very many costs little more than looking at them.
+func (f *feed[R]) asBefore(items []*item[R]) []*item[R] {
+	prev := f.out.Load()
+	if len(prev.items) == 0 || len(items) < len(prev.items)/2 {
+		return items
+	}
+	places := make([]*item[R], len(prev.items), len(prev.items)+len(items))
+	for _, it := range items {
+		if i, ok := prev.index[it.id]; ok {
+			places[i] = it
+		} else {
+			places = append(places, it)
+		}
+	}
+	return slices.DeleteFunc(places, func(it *item[R]) bool { return it == nil })
 }
 
 // pinned puts the pinned rows first. One that is gone stays, as it was seen last.
@@ -312,8 +331,8 @@ func (f *feed[R]) keep(pins []string) {
 	}
 }
 
-// missed is an item that is not there any more. It has a copy of its row: the row itself stands among
-// all the rows of one read, which would stay in memory as long as this one is shown.
+// missed is an item that is not there any more. It has a copy of its row: the row itself stands
+// among all the rows of one read, which would stay in memory as long as this one is shown.
 func (f *feed[R]) missed(it *item[R]) *item[R] {
 	if it.gone {
 		return it

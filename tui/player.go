@@ -32,7 +32,7 @@ type playerScreen struct {
 
 	all      []inspect.PlayerEntry // every page so far, newest first
 	balances []inspect.Balance
-	next     string // cursor of the next older page
+	next     string        // cursor of the next older page
 	at       time.Time     // when what is shown was read; zero before
 	took     time.Duration // how long that took
 	err      error         // why it was not read again since

@@ -43,7 +43,7 @@ func entryColumns(d *desk) []column[entry] {
 			func(a, b *row) int { return cmp.Compare(a.Amount, b.Amount) }),
 		plainColumn(table.Column{Key: "kind", Title: "KIND", Min: 8},
 			func(e *row) string { return e.Kind }),
-		col(table.Column{Key: "balance", Title: "BALANCE", Min: 8, Right: true, Priority: 3, NoSort: true},
+		col(table.Column{Key: "balance", Title: "BALANCE", Min: 8, Right: true, Priority: 3},
 			func(e *row) table.Cell {
 				if b := e.BalanceAfter; b != nil {
 					return number(*b, strconv.FormatInt(*b, 10))

@@ -63,8 +63,10 @@ func (s *playerScreen) askKeys() []Binding {
 			Keys: []string{"enter", "E"}, Show: "enter", Help: "explain", Enabled: s.hasEvent,
 			Action: func() tea.Cmd { return openExplain(s.d, s.player, s.selected().row.EventID) },
 		},
-		{Keys: []string{"b"}, Help: "older", Enabled: s.hasOlder, Quiet: s.next == "",
-			Action: func() tea.Cmd { return s.read(true) }},
+		{
+			Keys: []string{"b"}, Help: "older", Enabled: s.hasOlder, Quiet: s.next == "",
+			Action: func() tea.Cmd { return s.read(true) },
+		},
 		{
 			Keys: []string{"="}, Help: "group what looks paid twice", Enabled: s.hasTwice, Quiet: true,
 			Action: s.groupTwice,
