@@ -46,28 +46,16 @@ func ackDeed(d *desk, run int64, f inspect.Finding, reopen bool) deed {
 	if reopen {
 		verb = "reopen"
 	}
-	return deed{
-		word: req.Word(), target: req.Target(), verb: verb,
-		cli: func(reason string) []string {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return req.CLI()
-		},
-		observe: func(ctx context.Context) (Observed, error) {
-			now, err := d.opts.Inspector.AuditFinding(ctx, run, f.ID)
-			if err != nil {
-				return Observed{}, err
-			}
-			o := ackSeen(d, now, reopen)
-			o.next = ackDeed(d, run, now, reopen)
-			return o, nil
-		},
-		execute: func(ctx context.Context, reason string) Answer {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return decideFinding(ctx, d, req)
-		},
-	}
+	return by(deed{verb: verb, observe: func(ctx context.Context) (Observed, error) {
+		now, err := d.opts.Inspector.AuditFinding(ctx, run, f.ID)
+		if err != nil {
+			return Observed{}, err
+		}
+		o := ackSeen(d, now, reopen)
+		o.next = ackDeed(d, run, now, reopen)
+		return o, nil
+	}}, req, func(q *repair.AckRequest) *string { return &q.Reason },
+		func(ctx context.Context, q repair.AckRequest) Answer { return decideFinding(ctx, d, q) })
 }
 
 func ackSeen(d *desk, f inspect.Finding, reopen bool) Observed {

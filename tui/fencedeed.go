@@ -34,20 +34,11 @@ func burnFacts(d *desk, req repair.BurnRequest) []Fact {
 }
 
 func burnDeed(d *desk, req repair.BurnRequest) deed {
-	return deed{
-		word: req.Word(), target: req.Target(), verb: "burn",
-		cli: func(reason string) []string {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return req.CLI()
-		},
+	return by(deed{
+		verb:    "burn",
 		observe: func(ctx context.Context) (Observed, error) { return lookAtToken(ctx, d, req) },
-		execute: func(ctx context.Context, reason string) Answer {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return burnToken(ctx, d, req)
-		},
-	}
+	}, req, func(q *repair.BurnRequest) *string { return &q.Reason },
+		func(ctx context.Context, q repair.BurnRequest) Answer { return burnToken(ctx, d, q) })
 }
 
 // lookAtToken asks what a burn would find, and who holds the lock.
@@ -138,14 +129,9 @@ func reseedDeed(d *desk, req repair.ReseedRequest, due int) deed {
 	if req.Fences {
 		verb = "void-leases"
 	}
-	return deed{
-		word: req.Word(), target: d.tr("all resources"), verb: verb, looks: lookLong,
+	a := by(deed{
+		target: d.tr("all resources"), verb: verb, looks: lookLong,
 		confirm: strconv.Itoa(due) + "-" + verb,
-		cli: func(reason string) []string {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return req.CLI()
-		},
 		observe: func(ctx context.Context) (Observed, error) {
 			dry := req
 			dry.DryRun, dry.Reason = true, "look"
@@ -155,12 +141,14 @@ func reseedDeed(d *desk, req repair.ReseedRequest, due int) deed {
 			}
 			return reseedSeen(d, req, got), nil
 		},
-		run: func(ctx context.Context, reason string, tell func(string)) Answer {
-			req := req // the closures of a deed run at the same time
-			req.Reason, req.OnProgress = reason, func(n int) { tell(d.tr("%d looked at", n)) }
-			return reseed(ctx, d, req)
-		},
+	}, req, func(q *repair.ReseedRequest) *string { return &q.Reason },
+		func(ctx context.Context, q repair.ReseedRequest) Answer { return reseed(ctx, d, q) })
+	a.run = func(ctx context.Context, reason string, tell func(string)) Answer {
+		q := req
+		q.Reason, q.OnProgress = reason, func(n int) { tell(d.tr("%d looked at", n)) }
+		return reseed(ctx, d, q)
 	}
+	return a
 }
 
 func reseedSeen(d *desk, req repair.ReseedRequest, got repair.Reseed) Observed {

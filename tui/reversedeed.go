@@ -30,28 +30,16 @@ func askReverse(d *desk, e *inspect.PlayerEntry) tea.Cmd {
 }
 
 func reverseDeed(d *desk, req repair.ReverseRequest) deed {
-	return deed{
-		word: req.Word(), target: req.Target(), verb: "reverse",
-		cli: func(reason string) []string {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return req.CLI()
-		},
-		observe: func(ctx context.Context) (Observed, error) {
-			look := req
-			look.DryRun, look.Reason = true, "look"
-			p, err := d.opts.Reverser.PreviewReverse(ctx, look)
-			if err != nil {
-				return Observed{}, err
-			}
-			return reverseSeen(d, req, p), nil
-		},
-		execute: func(ctx context.Context, reason string) Answer {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return reverse(ctx, d, req)
-		},
-	}
+	return by(deed{verb: "reverse", observe: func(ctx context.Context) (Observed, error) {
+		look := req
+		look.DryRun, look.Reason = true, "look"
+		p, err := d.opts.Reverser.PreviewReverse(ctx, look)
+		if err != nil {
+			return Observed{}, err
+		}
+		return reverseSeen(d, req, p), nil
+	}}, req, func(q *repair.ReverseRequest) *string { return &q.Reason },
+		func(ctx context.Context, q repair.ReverseRequest) Answer { return reverse(ctx, d, q) })
 }
 
 func reverseSeen(d *desk, req repair.ReverseRequest, p repair.ReversePreview) Observed {

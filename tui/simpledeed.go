@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"time"
+
+	"rewardctl/repair"
 )
 
 // deed is an Action that is put together from its parts, for deeds that differ only in those.
@@ -18,6 +20,26 @@ type deed struct {
 	run func(ctx context.Context, reason string, tell func(string)) Answer
 	// looks bounds one look, where that can take long; 0 is readLimit.
 	looks time.Duration
+}
+
+// by fills in what one request tells of a deed: its word, what it is about, its command and what it
+// does. The last two work on a copy of the request that has the operator's reason, each on one of
+// its own, for a dialog asks for both at once.
+func by[Q repair.Action](a deed, req Q, reason func(*Q) *string,
+	do func(ctx context.Context, req Q) Answer,
+) deed {
+	with := func(words string) Q {
+		q := req
+		*reason(&q) = words
+		return q
+	}
+	a.word = req.Word()
+	if a.target == "" {
+		a.target = req.Target()
+	}
+	a.cli = func(words string) []string { return with(words).CLI() }
+	a.execute = func(ctx context.Context, words string) Answer { return do(ctx, with(words)) }
+	return a
 }
 
 // Word names the deed.
