@@ -16,6 +16,7 @@ import (
 type OutboxQuery struct {
 	Lane   OutboxLane // empty: all that are not delivered
 	All    bool       // delivered rows, too; excludes Lane
+	IDs    []int64    // exactly these, in any lane; excludes Lane and All
 	Player string     // empty for any, as the following
 	Kind   string
 	Error  string    // part of the last error
@@ -30,6 +31,19 @@ type OutboxQuery struct {
 type OutboxPage struct {
 	Rows []OutboxRow
 	Next string // cursor of the next page; empty at the end
+}
+
+type outboxListArgs struct {
+	After  int64      `db:"after"`
+	Player string     `db:"player"`
+	Kind   string     `db:"kind"`
+	Error  string     `db:"error"`
+	Since  *time.Time `db:"since"`
+	Until  *time.Time `db:"until"`
+	Lane   string     `db:"lane"`
+	Pass   bool       `db:"pass"`
+	Limit  int        `db:"limit"`
+	IDs    []int64    `db:"ids"`
 }
 
 const (
@@ -49,19 +63,9 @@ func (r *Reader) Outbox(ctx context.Context, q OutboxQuery) (OutboxPage, error) 
 	}
 	var page OutboxPage
 	err := r.read(ctx, "list the outbox", func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := collect[outboxRow](ctx, tx, q.sql(), struct {
-			After  int64      `db:"after"`
-			Player string     `db:"player"`
-			Kind   string     `db:"kind"`
-			Error  string     `db:"error"`
-			Since  *time.Time `db:"since"`
-			Until  *time.Time `db:"until"`
-			Lane   string     `db:"lane"`
-			Pass   bool       `db:"pass"`
-			Limit  int        `db:"limit"`
-		}{
+		rows, err := collect[outboxRow](ctx, tx, q.sql(), outboxListArgs{
 			after, q.Player, q.Kind, q.Error, moment(q.Since), moment(q.Until), string(q.Lane),
-			r.opts.OutboxPass, q.Limit + 1,
+			r.opts.OutboxPass, q.Limit + 1, append([]int64{}, q.IDs...),
 		})
 		for _, one := range rows {
 			page.Rows = append(page.Rows, one.row())
@@ -108,6 +112,8 @@ func (q OutboxQuery) check() (after int64, problem *grant.Rejection) {
 func (q OutboxQuery) sql() string {
 	lane := "o.state <> 'delivered'"
 	switch {
+	case len(q.IDs) > 0:
+		lane = "o.ledger_id = any (@ids::bigint[])"
 	case q.All:
 		lane = "true"
 	case q.Lane == OutboxFresh || q.Lane == OutboxRetrying || q.Lane == OutboxWaiting:

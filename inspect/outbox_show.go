@@ -44,17 +44,9 @@ func (r *Reader) OutboxShow(ctx context.Context, ledgerID int64) (OutboxDetail, 
 	sql := strings.NewReplacer("{lane}", "true", "{after}", "o.ledger_id = @after::bigint",
 		"{order}", "o.ledger_id").Replace(outboxListSQL)
 	err := r.read(ctx, "show the delivery", func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := collect[outboxRow](ctx, tx, sql, struct {
-			After  int64      `db:"after"`
-			Player string     `db:"player"`
-			Kind   string     `db:"kind"`
-			Error  string     `db:"error"`
-			Since  *time.Time `db:"since"`
-			Until  *time.Time `db:"until"`
-			Lane   string     `db:"lane"`
-			Pass   bool       `db:"pass"`
-			Limit  int        `db:"limit"`
-		}{After: ledgerID, Pass: r.opts.OutboxPass, Limit: 1})
+		rows, err := collect[outboxRow](ctx, tx, sql, outboxListArgs{
+			After: ledgerID, Pass: r.opts.OutboxPass, Limit: 1, IDs: []int64{},
+		})
 		if err != nil {
 			return err
 		}

@@ -44,26 +44,39 @@ func TestOutboxLanes(t *testing.T) {
 	outboxScene(t, b)
 	const waiting = "dead/e-2:waiting retry/e-2:waiting flight/e-2:waiting parked/e-2:waiting " +
 		"fresh/e-2:waiting"
-	for query, want := range map[inspect.OutboxQuery]string{
-		{Lane: inspect.OutboxFresh}:                        "sent/e-2:fresh fresh/e-1:fresh",
-		{Lane: inspect.OutboxRetrying}:                     "retry/e-1:retrying",
-		{Lane: inspect.OutboxClaimed}:                      "flight/e-1:in_flight",
-		{Lane: inspect.OutboxWaiting}:                      waiting,
-		{Lane: inspect.OutboxDelivered}:                    "sent/e-1:delivered",
-		{Lane: inspect.OutboxDead}:                         "dead/e-1:dead",
-		{Lane: inspect.OutboxParked}:                       "parked/e-1:parked",
-		{Player: "sent", All: true}:                        "sent/e-1:delivered sent/e-2:fresh",
-		{Player: "sent"}:                                   "sent/e-2:fresh",
-		{Error: "422"}:                                     "dead/e-1:dead",
-		{Kind: "gold"}:                                     "",
-		{Newest: true, Limit: 1}:                           "fresh/e-2:waiting",
-		{Player: "dead", Until: time.Unix(1, 0)}:           "",
-		{Player: "dead", Since: time.Unix(1, 0), Limit: 1}: "dead/e-1:dead",
+	for _, one := range []struct {
+		query inspect.OutboxQuery
+		want  string
+	}{
+		{inspect.OutboxQuery{Lane: inspect.OutboxFresh}, "sent/e-2:fresh fresh/e-1:fresh"},
+		{inspect.OutboxQuery{Lane: inspect.OutboxRetrying}, "retry/e-1:retrying"},
+		{inspect.OutboxQuery{Lane: inspect.OutboxClaimed}, "flight/e-1:in_flight"},
+		{inspect.OutboxQuery{Lane: inspect.OutboxWaiting}, waiting},
+		{inspect.OutboxQuery{Lane: inspect.OutboxDelivered}, "sent/e-1:delivered"},
+		{inspect.OutboxQuery{Lane: inspect.OutboxDead}, "dead/e-1:dead"},
+		{inspect.OutboxQuery{Lane: inspect.OutboxParked}, "parked/e-1:parked"},
+		{inspect.OutboxQuery{Player: "sent", All: true}, "sent/e-1:delivered sent/e-2:fresh"},
+		{inspect.OutboxQuery{Player: "sent"}, "sent/e-2:fresh"},
+		{inspect.OutboxQuery{Error: "422"}, "dead/e-1:dead"},
+		{inspect.OutboxQuery{Kind: "gold"}, ""},
+		{inspect.OutboxQuery{Newest: true, Limit: 1}, "fresh/e-2:waiting"},
+		{inspect.OutboxQuery{Player: "dead", Until: time.Unix(1, 0)}, ""},
+		{inspect.OutboxQuery{Player: "dead", Since: time.Unix(1, 0), Limit: 1}, "dead/e-1:dead"},
 	} {
-		page, err := b.reader.Outbox(t.Context(), query)
-		if got := lanes(page); err != nil || got != want {
-			t.Errorf("%+v: %s, %v; want %s", query, got, err, want)
+		page, err := b.reader.Outbox(t.Context(), one.query)
+		if got := lanes(page); err != nil || got != one.want {
+			t.Errorf("%+v: %s, %v; want %s", one.query, got, err, one.want)
 		}
+	}
+	all, err := b.reader.Outbox(t.Context(), inspect.OutboxQuery{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []int64{all.Rows[2].LedgerID, all.Rows[0].LedgerID, 1 << 60}
+	named, err := b.reader.Outbox(t.Context(), inspect.OutboxQuery{IDs: ids})
+	if err != nil || len(named.Rows) != 2 || named.Rows[0].LedgerID != ids[1] ||
+		named.Rows[1].LedgerID != ids[0] {
+		t.Errorf("by their ids: %s, %v", lanes(named), err)
 	}
 	passing := b.with(t, inspect.Options{OutboxPass: true})
 	page, err := passing.Outbox(t.Context(), inspect.OutboxQuery{Player: "dead"})

@@ -33,7 +33,7 @@ type Pulse struct {
 
 	// Fenced counts per minute the writes that the fence refused, as Grants does, of PulseFenced
 	// minutes. LateWrites and Collisions are their sums: of holders that wrote after a higher token
-	// had been accepted, and of those whose token another owner had, too.
+	// had been accepted or theirs had been burned, and of those whose token another owner had, too.
 	Fenced                 []int
 	LateWrites, Collisions int64
 	FencedBounded          bool // there were more than were looked at
@@ -105,8 +105,11 @@ func (r *Reader) pulsePostgres(ctx context.Context, p *Pulse) error {
 			return err
 		}
 		p.count(rows)
-		fenced, err := collect[pulseRow](ctx, tx, pulseFencedSQL,
-			pulseArgs{PulseFenced, pulseFencedRows})
+		fenced, err := collect[pulseRow](ctx, tx, pulseFencedSQL, struct {
+			Minutes   int    `db:"minutes"`
+			Bound     int64  `db:"bound"`
+			Tombstone string `db:"tombstone"`
+		}{PulseFenced, pulseFencedRows, grant.BurnOwner("")})
 		p.countFenced(fenced)
 		return err
 	})

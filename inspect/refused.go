@@ -16,7 +16,7 @@ type RefusedWrite struct {
 	ID int64 // of the refusal
 	At time.Time
 	// Outcome is grant.StaleToken for a holder that wrote after a higher token had been accepted,
-	// and grant.TokenCollision for one whose token another owner had, too.
+	// and grant.TokenCollision for one whose token another owner had, too, or which was burned.
 	Outcome  grant.Outcome
 	Resource string
 	PlayerID string
@@ -30,6 +30,12 @@ type RefusedWrite struct {
 	FenceToken int64  // what was accepted before; 0 when that was not written down
 	FenceOwner string // of whom
 }
+
+// Burned reports whether an operator had ended the right of the token's holder to write.
+func (w RefusedWrite) Burned() bool { return grant.Burned(w.FenceOwner) }
+
+// Twice reports whether two owners had the token: Redis had lost its counter.
+func (w RefusedWrite) Twice() bool { return w.Outcome == grant.TokenCollision && !w.Burned() }
 
 // RefusedQuery selects writes that the fence refused.
 type RefusedQuery struct {

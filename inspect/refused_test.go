@@ -55,13 +55,16 @@ func TestPulseCountsWhatTheFenceStopped(t *testing.T) {
 	plantRefusals(t, b, "stale_token", 2, 90*time.Second)
 	plantRefusals(t, b, "token_collision", 1, 50*time.Minute)
 	plantRefusals(t, b, "stale_token", 7, 70*time.Minute)
+	plantRefusals(t, b, "token_collision", 2, 80*time.Minute)
+	b.exec(t, "update grant_refusal set fence_owner = $1, created_at = now() - interval '3 minutes' "+
+		"where created_at < now() - interval '75 minutes'", grant.BurnOwner("x"))
 	plantRefusals(t, b, "mismatch", 4, time.Second)
 	p, err := b.reader.Pulse(t.Context())
 	if err != nil || len(p.Missing) > 0 {
 		t.Fatalf("%v, missing %v", err, p.Missing)
 	}
 	last := inspect.PulseFenced - 1
-	if p.LateWrites != 5 || p.Collisions != 1 || p.Fenced[last] != 3 || p.Fenced[last-1] != 2 ||
+	if p.LateWrites != 7 || p.Fenced[last-3] != 2 || p.Collisions != 1 || p.Fenced[last] != 3 || p.Fenced[last-1] != 2 ||
 		p.Fenced[last-50] != 1 || p.FencedBounded {
 		t.Errorf("late %d, collisions %d, %v", p.LateWrites, p.Collisions, p.Fenced)
 	}

@@ -70,7 +70,7 @@ func TestRefusedWritesFromTheHomeScreen(t *testing.T) {
 	c.See("3 late writes refused: nothing was paid by them   1 under a token issued twice")
 	c.See("two owners had this token")
 	c.Press("j")
-	c.See("a higher token had been accepted when it wrote")
+	c.See("its lease was over")
 	c.Press("N")
 	c.See("two owners had this token")
 	c.Press("enter")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
 	"rewardctl/tui/table"
+	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -25,6 +25,13 @@ const outboxShown = 1000
 // outboxList is the screen of what is on its way to the game.
 type outboxList = list[inspect.OutboxRow]
 
+// outboxSums are what stands above the list.
+type outboxSums struct {
+	inspect.OutboxBacklog
+
+	ages inspect.OutboxAges
+}
+
 func newOutboxScreen(d *desk) *outboxList {
 	return newList(d, listSpec[inspect.OutboxRow]{
 		id: ScreenOutbox, title: "Outbox", columns: outboxColumns(d),
@@ -34,14 +41,20 @@ func newOutboxScreen(d *desk) *outboxList {
 			if err != nil {
 				return batch[inspect.OutboxRow]{}, err
 			}
-			sums, err := d.opts.Inspector.OutboxBacklog(ctx)
+			var sums outboxSums
+			if sums.OutboxBacklog, err = d.opts.Inspector.OutboxBacklog(ctx); err == nil {
+				sums.ages, err = d.opts.Inspector.OutboxAges(ctx)
+			}
 			return batch[inspect.OutboxRow]{rows: page.Rows, about: sums}, err
 		},
 		servers: []grant.Backend{grant.PostgreSQL}, sortKey: "posted",
 		empty: "everything is delivered",
 		summary: func(l *outboxList, w int) string {
-			sums, _ := l.shown.about.(inspect.OutboxBacklog)
+			sums, _ := l.shown.about.(outboxSums)
 			return backlogLine(l, sums, w)
+		},
+		attention: func(r *inspect.OutboxRow) bool {
+			return r.Lane == inspect.OutboxDead || r.Lane == inspect.OutboxParked
 		},
 		detail: func(it *item[inspect.OutboxRow], w int) (a, b []string) {
 			return deliveryDetail(d, it.row, w)
@@ -108,7 +121,7 @@ func laneWord(d *desk, lane inspect.OutboxLane) (string, paint.Role) {
 	}
 }
 
-func backlogLine(l *outboxList, b inspect.OutboxBacklog, w int) string {
+func backlogLine(l *outboxList, b outboxSums, w int) string {
 	d, t := l.d, l.d.theme
 	if l.shown.at.IsZero() {
 		return safetext.Spaces(w)
@@ -122,10 +135,51 @@ func backlogLine(l *outboxList, b inspect.OutboxBacklog, w int) string {
 		line += "   " + t.Text(paint.Bad, d.tr("%d given up", b.Dead))
 	}
 	right := l.held()
-	if right == "" && b.Oldest() > 0 {
-		right = t.Text(paint.Muted, d.tr("the oldest for %s ", brief(b.Oldest())))
+	if right == "" {
+		right = ageBars(d, b, w-textWidth(line)-2)
 	}
 	return spread(line, right, w, t.Glyphs.Ellipsis)
+}
+
+// ageBars draws how old what is to be sent is, as a bar and a number for each range of ages, or with
+// less room as bars alone; the oldest is in words.
+func ageBars(d *desk, b outboxSums, room int) string {
+	t := d.theme
+	if b.ages.Looked == 0 {
+		return ""
+	}
+	oldest := ""
+	if b.Oldest() > 0 {
+		oldest = d.tr("the oldest for %s ", brief(b.Oldest()))
+	}
+	names := []string{"<1s", "<10s", "<1m", "<10m", "<1h", "1h+"}
+	bars := strings.Split(t.Glyphs.Spark(b.ages.Counts), "")
+	var long, short strings.Builder
+	for i, n := range b.ages.Counts {
+		role := paint.Accent
+		if n > 0 && i >= len(names)-2 { // ten minutes or more
+			role = paint.Warn
+		}
+		if n == 0 {
+			role = paint.Muted
+		}
+		long.WriteString(t.Text(paint.Muted, names[i]+" ") + t.Text(role, bars[i]+idText(int64(n))) + "  ")
+		short.WriteString(t.Text(role, bars[i]))
+	}
+	if waiting := b.Fresh + b.Retrying + b.InFlight; int64(b.ages.Looked) < waiting {
+		long.WriteString(t.Text(paint.Muted, d.tr("of the oldest %d", b.ages.Looked)) + "  ")
+	}
+	oldest = t.Text(paint.Muted, oldest)
+	for _, words := range []string{
+		long.String() + oldest, long.String(),
+		t.Text(paint.Muted, d.tr("ages to 1h+ ")) + short.String() + " " + oldest,
+		short.String() + " " + oldest, oldest,
+	} {
+		if textWidth(words) <= room {
+			return words
+		}
+	}
+	return ""
 }
 
 func deliveryDetail(d *desk, r *inspect.OutboxRow, w int) (left, right []string) {
@@ -152,29 +206,20 @@ func deliveryDetail(d *desk, r *inspect.OutboxRow, w int) (left, right []string)
 
 func outboxKeys(l *outboxList) []Binding {
 	d := l.d
-	act := func(word repair.OutboxDeed) func() (bool, string) {
-		return func() (bool, string) { return actable(l, repair.OutboxRequest{Deed: word}.Word()) }
-	}
 	return []Binding{
 		{
 			Keys: []string{"enter"}, Help: "tries and message", Enabled: hasRow(l),
 			Action: func() tea.Cmd { return openDelivery(d, l.selected().row.LedgerID) },
 		},
-		{
-			Keys: []string{"T"}, Help: "requeue", Changes: true, Enabled: act(outboxRequeue),
-			Action: func() tea.Cmd { return askDelivery(l, outboxRequeue) },
-		},
-		{
-			Keys: []string{"D"}, Help: "park", Changes: true, Enabled: act(outboxPark),
-			Action: func() tea.Cmd { return askDelivery(l, outboxPark) },
-		},
+		deliveryKey(l, "T", text.N("requeue"), outboxRequeue),
+		deliveryKey(l, "D", text.N("park"), outboxPark),
 		{
 			Keys: []string{"V"}, Help: "requeue all that are dead", Quiet: true, Changes: true,
 			Enabled: func() (bool, string) {
 				if why := d.cannot(repair.WordRequeue); why != "" {
 					return false, why
 				}
-				if b, ok := l.shown.about.(inspect.OutboxBacklog); !ok || b.Dead == 0 {
+				if b, ok := l.shown.about.(outboxSums); !ok || b.Dead == 0 {
 					return false, d.tr("none is dead")
 				}
 				return true, ""
@@ -188,28 +233,4 @@ func outboxKeys(l *outboxList) []Binding {
 			},
 		},
 	}
-}
-
-// openDelivery shows every try of a delivery, and what is sent.
-func openDelivery(d *desk, id int64) tea.Cmd {
-	return openReading(d, d.tr("delivery %d", id), func(ctx context.Context) ([]string, error) {
-		got, err := d.opts.Inspector.OutboxShow(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		word, _ := laneWord(d, got.Lane)
-		lines := []string{word + "  " + got.Why(), "", d.tr("Tries, oldest first")}
-		for _, a := range got.Attempts {
-			lines = append(lines, fmt.Sprintf("  %3d  %s  %-9s  %s  %s", a.Attempt, stamp(a.Started),
-				a.Verdict, brief(max(a.Ended.Sub(a.Started), 0)), a.Relay))
-			if a.Detail != "" {
-				lines = append(lines, "       "+a.Detail)
-			}
-		}
-		if len(got.Attempts) == 0 {
-			lines = append(lines, "  "+d.tr("none yet"))
-		}
-		lines = append(lines, "", d.tr("What is sent, under the key %s", strconv.Quote(got.Key)))
-		return append(lines, strings.Split(string(got.Message), "\n")...), nil
-	})
 }

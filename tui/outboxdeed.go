@@ -62,24 +62,31 @@ func deliverySeen(d *desk, word repair.OutboxDeed, row inspect.OutboxRow) Observ
 		{Name: text.N("error"), Value: row.LastError},
 		{Name: text.N("player"), Value: row.PlayerID},
 	}}
+	o.Effects = deliveryEffects(d, word)
 	if word == outboxRequeue {
-		o.Effects = []string{
-			d.tr("it is sent again at once, and its failures are counted anew"),
-			d.tr("the receiver knows it by its key: what has arrived is not given twice"),
-		}
 		if row.State == "delivered" {
 			o.Block = d.tr("it is delivered already: there is nothing to send")
 		}
 		return o
 	}
-	o.Effects = []string{
-		d.tr("it is not sent until somebody requeues it"),
-		d.tr("whether later deliveries to the player wait for it is the relay's policy"),
-	}
 	if row.State == "delivered" || row.State == "parked" {
 		o.Block = d.tr("it is %s already", row.State)
 	}
 	return o
+}
+
+// deliveryEffects says what a deed does to a delivery.
+func deliveryEffects(d *desk, word repair.OutboxDeed) []string {
+	if word == outboxRequeue {
+		return []string{
+			d.tr("it is sent again at once, and its failures are counted anew"),
+			d.tr("the receiver knows it by its key: what has arrived is not given twice"),
+		}
+	}
+	return []string{
+		d.tr("it is not sent until somebody requeues it"),
+		d.tr("whether later deliveries to the player wait for it is the relay's policy"),
+	}
 }
 
 func changeOutbox(ctx context.Context, d *desk, req repair.OutboxRequest) Answer {

@@ -44,9 +44,7 @@ func newRefusedScreen(d *desk) *refusedList {
 		detail: func(it *item[inspect.RefusedWrite], w int) (a, b []string) {
 			return refusedDetail(d, it.row, w)
 		},
-		keys: refusedKeys, attention: func(w *inspect.RefusedWrite) bool {
-			return w.Outcome == grant.TokenCollision
-		},
+		keys: refusedKeys, attention: func(w *inspect.RefusedWrite) bool { return w.Twice() },
 		cli: func(about Args, _ string) []string {
 			return []string{"rewardctl", "token", "refused", "--since", spanText(about)}
 		},
@@ -105,8 +103,11 @@ func withoutNonce(owner string) string {
 }
 
 func refusedWord(d *desk, w *inspect.RefusedWrite) (string, paint.Role) {
-	if w.Outcome == grant.TokenCollision {
+	switch {
+	case w.Twice():
 		return d.theme.Glyphs.Warning + " " + d.tr("token twice"), paint.Bad
+	case w.Burned():
+		return d.theme.Glyphs.OK + " " + d.tr("token burned"), paint.Good
 	}
 	return d.theme.Glyphs.OK + " " + d.tr("late write"), paint.Good
 }
@@ -119,7 +120,7 @@ func refusedLine(l *refusedList, w int) string {
 	}
 	twice := 0
 	for _, it := range l.shown.all {
-		if it.row.Outcome == grant.TokenCollision {
+		if it.row.Twice() {
 			twice++
 		}
 	}
@@ -138,9 +139,12 @@ func refusedDetail(d *desk, r *inspect.RefusedWrite, w int) (left, right []strin
 	a, b := facts{d: d, w: w}, facts{d: d, w: w}
 	word, role := refusedWord(d, r)
 	a.title(word+"  "+safetext.Cell(r.Resource), role)
-	if r.Outcome == grant.TokenCollision {
+	switch {
+	case r.Twice():
 		a.add("", d.tr("two owners had this token: Redis lost its counter between them"))
-	} else {
+	case r.Burned():
+		a.add("", d.tr("an operator had burned its token"))
+	default:
 		a.add("", d.tr("its lease was over: a higher token had been accepted when it wrote"))
 	}
 	a.add(d.tr("owner"), r.Owner)

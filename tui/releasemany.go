@@ -181,28 +181,8 @@ func releaseSet(
 		counts[kind]++
 		a.Rows = append(a.Rows, signOf(d.theme.Glyphs, kind)+" "+r.Request.Resource+"  "+words)
 	}
-	switch {
-	case counts[AnswerUnknown] > 0:
-		a.Kind = AnswerUnknown
-		a.Lines = []string{d.tr("it may have been done, or not. Doing exactly the same again is safe " +
-			"and tells:")}
-	case counts[AnswerDone] == all:
-		a.Kind = AnswerDone
-	case counts[AnswerFailed] > 0:
-		a.Kind = AnswerFailed
-	default:
-		a.Kind = AnswerRefused
-	}
 	a.Title = d.tr("%d of %d released or gone", counts[AnswerDone], all)
-	if n := counts[AnswerRefused]; n > 0 {
-		a.Title += d.tr(", %d left: they changed", n)
-	}
-	if n := counts[AnswerFailed]; n > 0 {
-		a.Title += d.tr(", %d failed", n)
-	}
-	if n := counts[AnswerUnknown]; n > 0 {
-		a.Title += d.tr(", %d UNKNOWN", n)
-	}
+	a.settle(d, counts, all)
 	return a
 }
 

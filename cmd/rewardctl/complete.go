@@ -58,6 +58,9 @@ func (a *app) completeNames(root *cobra.Command) {
 	}
 }
 
+// manyNames are the commands that take any number of checks, leases or deliveries.
+func manyNames() []string { return []string{"run", "release", "requeue", "park"} }
+
 // completer asks the servers of the active context. Whatever goes wrong, a shell gets no names:
 // there is nobody to read an error.
 func (a *app) completer(args []naming) cobra.CompletionFunc {
@@ -66,8 +69,8 @@ func (a *app) completer(args []naming) cobra.CompletionFunc {
 	) {
 		const files = cobra.ShellCompDirectiveDefault
 		at := len(given)
-		if len(args) == 1 && (cmd.Name() == "run" || cmd.Name() == "release") {
-			at = 0 // any number of checks, or of leases
+		if len(args) == 1 && slices.Contains(manyNames(), cmd.Name()) {
+			at = 0
 		}
 		if at >= len(args) {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -51,6 +51,38 @@ func TestOutboxCommandLineMeansTheSameDeed(t *testing.T) {
 	})
 }
 
+// What the console shows for marked deliveries names the same rows, held to what was seen.
+func TestOutboxSetCommandLineNamesTheSameRows(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, 1<<62), 2, 9, rapid.ID[int64]).Draw(t, "ids")
+		requests := make([]repair.OutboxRequest, len(ids))
+		for i, id := range ids {
+			requests[i] = repair.OutboxRequest{
+				LedgerID: id, State: "dead", Attempts: rapid.IntRange(0, 99).Draw(t, "attempts"),
+			}
+		}
+		deed := rapid.SampledFrom([]repair.OutboxDeed{
+			repair.OutboxRequeue, repair.OutboxPark,
+		}).Draw(t, "deed")
+		set, err := repair.NewOutboxSet(deed, requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set = set.WithReason(odd().Draw(t, "reason"))
+		cmd, args := parse(t, set.CLI())
+		if cmd.CommandPath() != "rewardctl "+set.Word() || flag(cmd, "set") != set.Digest ||
+			flag(cmd, "reason") != set.Requests[0].Reason || len(args) != len(ids) {
+			t.Fatalf("%q", set.CLI())
+		}
+		for i, arg := range args {
+			if id, err := parseLedgerID(arg); err != nil || id != set.Requests[i].LedgerID {
+				t.Fatalf("%q: row %d is %d, %v", set.CLI(), i, id, err)
+			}
+		}
+	})
+}
+
 func TestAckCommandLineMeansTheSameDecision(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,7 +12,7 @@ import (
 type outboxFlags struct {
 	all, dryRun                             bool
 	state, player, kind, text, since, until string
-	reason, confirm                         string
+	reason, confirm, set                    string
 	attempts                                int
 	expect                                  int64
 }
@@ -30,12 +30,12 @@ type outboxChangeJSON struct {
 
 func (a *app) outboxRequeueCommand() *cobra.Command {
 	return a.outboxChangeCommand(repair.OutboxRequeue, &cobra.Command{
-		Use:   "requeue ID | --all --state STATE --expect N",
+		Use:   "requeue ID... | --all --state STATE --expect N",
 		Short: "Have dead or parked deliveries sent again, at once",
 		Long: "Sends again, counting failures anew, what was given up or parked; a row that waits for" +
 			" a\nretry is tried at once. With --all: every row that matches, and exactly as many as" +
 			"\n--dry-run counted, or none. --state delivered sends what was delivered once more, with" +
-			" the\nsame key: for a receiver that lost it.",
+			" the\nsame key: for a receiver that lost it. Several IDs: each only as --dry-run showed it (--set).",
 		Example: "  rewardctl outbox requeue 4711 --reason \"item exists now, T-9\"\n" +
 			"  rewardctl outbox requeue --all --state dead --error 'no item' --reason T-9 --dry-run\n" +
 			"  rewardctl outbox requeue --all --state dead --error 'no item' --reason T-9 --expect 17",
@@ -44,7 +44,7 @@ func (a *app) outboxRequeueCommand() *cobra.Command {
 
 func (a *app) outboxParkCommand() *cobra.Command {
 	return a.outboxChangeCommand(repair.OutboxPark, &cobra.Command{
-		Use:   "park ID | --all --state STATE --expect N",
+		Use:   "park ID... | --all --state STATE --expect N",
 		Short: "Take deliveries out until they are requeued",
 		Long: "No relay sends a parked row. Later rows of the same player wait behind it under the" +
 			" policy\nwait, and pass it under the policy pass.",
@@ -56,6 +56,15 @@ func (a *app) outboxParkCommand() *cobra.Command {
 func (a *app) outboxChangeCommand(deed repair.OutboxDeed, cmd *cobra.Command) *cobra.Command {
 	var f outboxFlags
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 && !f.all {
+			if err := f.named(cmd); err != nil {
+				return err
+			}
+			return a.changeOutboxMany(cmd, deed, f, args)
+		}
+		if f.set != "" {
+			return usage("set", "leave it out", "--set is for several IDs")
+		}
 		r, err := a.outboxRequest(cmd, deed, f, args)
 		if err != nil {
 			return err
@@ -74,10 +83,24 @@ func (a *app) outboxChangeCommand(deed repair.OutboxDeed, cmd *cobra.Command) *c
 		"with --all: posted (of delivered rows: delivered) from this time")
 	flags.StringVar(&f.until, "to", "", "with --all: and before this time")
 	flags.Int64Var(&f.expect, "expect", 0, "with --all: how many rows --dry-run counted")
+	flags.StringVar(&f.set, "set", "", "with several IDs: the set that --dry-run showed")
 	flags.StringVar(&f.reason, "reason", "", "why, for the records")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "count, change nothing")
 	flags.StringVar(&f.confirm, "confirm", "", "the words that a protected context asks for")
 	return cmd
+}
+
+// named checks the flags of a deed on rows that are named.
+func (f outboxFlags) named(cmd *cobra.Command) error {
+	if err := demand(cmd, "reason"); err != nil {
+		return err
+	}
+	for _, name := range []string{"player", "kind", "error", "from", "to", "expect"} {
+		if cmd.Flags().Changed(name) {
+			return usage(name, "add --all, or leave it out", "--%s is for --all", name)
+		}
+	}
+	return nil
 }
 
 func (a *app) outboxRequest(
@@ -86,14 +109,9 @@ func (a *app) outboxRequest(
 	r := repair.OutboxRequest{
 		Deed: deed, Attempts: f.attempts, Expect: f.expect, Reason: f.reason, DryRun: f.dryRun,
 	}
-	if err := demand(cmd, "reason"); err != nil {
-		return r, err
-	}
 	if !f.all {
-		for _, name := range []string{"player", "kind", "error", "from", "to", "expect"} {
-			if cmd.Flags().Changed(name) {
-				return r, usage(name, "add --all, or leave it out", "--%s is for --all", name)
-			}
+		if err := f.named(cmd); err != nil {
+			return r, err
 		}
 		if err := arguments("ID")(cmd, args); err != nil {
 			return r, err
@@ -101,6 +119,9 @@ func (a *app) outboxRequest(
 		var err error
 		r.LedgerID, err = parseLedgerID(args[0])
 		r.State = f.state
+		return r, err
+	}
+	if err := demand(cmd, "reason"); err != nil {
 		return r, err
 	}
 	if len(args) > 0 || cmd.Flags().Changed("attempts") {

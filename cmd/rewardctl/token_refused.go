@@ -21,6 +21,7 @@ type refusedJSON struct {
 	Owner      string  `json:"owner"`
 	FenceToken *string `json:"fence_token"` // what was accepted before
 	FenceOwner *string `json:"fence_owner"`
+	Burned     bool    `json:"burned"` // an operator had burned the token
 }
 
 type refusedPageJSON struct {
@@ -36,9 +37,9 @@ func (a *app) tokenRefusedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "refused",
 		Short: "List late writes that the fence refused, of all resources, newest first",
-		Long: "A holder whose lease was over wrote all the same (stale token), or Redis had issued its" +
-			" token\ntwice (token collision). Nothing was paid by these. Unless --since says otherwise:" +
-			" of the last hour.",
+		Long: "A holder whose lease was over wrote all the same (stale token), or its token was" +
+			" another\nowner's, too, or had been burned (token collision). Nothing was paid by these." +
+			" Unless --since\nsays otherwise: of the last hour.",
 		Example: "  rewardctl token refused\n" +
 			"  rewardctl token refused --since 24h -o jsonl",
 		Args: noArguments,
@@ -87,7 +88,7 @@ func (a *app) printRefused(page inspect.RefusedPage) error {
 			ID: jsonID(w.ID), At: jsonTime(w.At), Outcome: w.Outcome.String(), Resource: w.Resource,
 			PlayerID: w.PlayerID, EventID: w.EventID, Kind: w.Kind, Amount: w.Amount, Actor: w.Actor,
 			Token: jsonID(w.Token), Owner: w.Owner, FenceToken: jsonID(w.FenceToken),
-			FenceOwner: jsonText(w.FenceOwner),
+			FenceOwner: jsonText(w.FenceOwner), Burned: w.Burned(),
 		}
 		doc.Refused = append(doc.Refused, one)
 		l.values = append(l.values, one)

@@ -1,13 +1,16 @@
 -- purpose: count the writes that the fence refused in the last minutes, for a glance. The newest are
 --          found in an index that holds nothing else, and only so many are looked at.
--- params:  @minutes how many minutes; @bound how many of them to look at
--- result:  one row per minute and outcome that has any: how many minutes ago, and how many
+-- params:  @minutes how many minutes; @bound how many of them to look at; @tombstone how the name of
+--          the owner begins under which an operator burns a token
+-- result:  one row per minute and outcome that has any: how many minutes ago, and how many; a write
+--          under a token that was burned counts as late
 -- locks:   none
-select outcome as what,
+select case when outcome = 'token_collision' and fence_owner like @tombstone::text || '%'
+        then 'stale_token' else outcome end as what,
     floor(date_part('epoch', statement_timestamp() - created_at) / 60)::int as ago,
     count(*) as amount
 from (
-    select outcome, created_at
+    select outcome, fence_owner, created_at
     from grant_refusal
     where outcome in ('stale_token', 'token_collision')
         and created_at > statement_timestamp() - make_interval(mins => @minutes::int)
@@ -15,4 +18,4 @@ from (
     order by created_at desc
     limit @bound::bigint
 ) as newest
-group by outcome, ago
+group by what, ago

@@ -2,6 +2,8 @@ package tuitest
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"rewardctl/inspect"
@@ -9,13 +11,19 @@ import (
 )
 
 // Outbox implements tui.Inspector.
-func (w *World) Outbox(ctx context.Context, _ inspect.OutboxQuery) (inspect.OutboxPage, error) {
+func (w *World) Outbox(ctx context.Context, q inspect.OutboxQuery) (inspect.OutboxPage, error) {
 	if err := w.enter(ctx); err != nil {
 		return inspect.OutboxPage{}, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return inspect.OutboxPage{Rows: append([]inspect.OutboxRow(nil), w.outbox...)}, nil
+	var page inspect.OutboxPage
+	for _, row := range w.outbox {
+		if len(q.IDs) == 0 || slices.Contains(q.IDs, row.LedgerID) {
+			page.Rows = append(page.Rows, row)
+		}
+	}
+	return page, nil
 }
 
 // OutboxBacklog implements tui.Inspector.
@@ -27,6 +35,10 @@ func (w *World) OutboxBacklog(ctx context.Context) (inspect.OutboxBacklog, error
 	defer w.mu.Unlock()
 	b := inspect.OutboxBacklog{ServerTime: w.now()}
 	for i := range w.outbox {
+		if at := w.outbox[i].PostedAt; w.outbox[i].State == "pending" &&
+			(b.OldestAt == nil || at.Before(*b.OldestAt)) {
+			b.OldestAt = &at
+		}
 		switch w.outbox[i].Lane {
 		case inspect.OutboxDead:
 			b.Dead++
@@ -51,7 +63,9 @@ func (w *World) OutboxShow(ctx context.Context, id int64) (inspect.OutboxDetail,
 	for _, row := range w.outbox {
 		if row.LedgerID == id {
 			return inspect.OutboxDetail{
-				OutboxRow: row, Key: row.EventID, Message: []byte(`{"player_id":"` + row.PlayerID + `"}`),
+				OutboxRow: row, Key: row.EventID, Message: fmt.Appendf(nil, `{"specversion":"1.0","id":%q,"type":"reward.granted","data":`+
+					`{"player_id":%q,"kind":%q,"amount":%d,"tags":["daily","late"]}}`, row.EventID,
+					row.PlayerID, row.Kind, row.Amount),
 				Attempts: []inspect.OutboxAttempt{{
 					Attempt: 1, Relay: "relay-1@game-1/9", Sink: "http", Verdict: "refused",
 					Detail: "400: unknown item", Started: row.PostedAt, Ended: row.PostedAt.Add(time.Second),
@@ -110,6 +124,19 @@ func (w *World) ChangeOutbox(ctx context.Context, q repair.OutboxRequest) (
 		w.changed = append(w.changed, q)
 	}
 	return out, nil
+}
+
+// ChangeOutboxMany implements tui.Operator.
+func (w *World) ChangeOutboxMany(
+	ctx context.Context, set repair.OutboxSet, onDone func(repair.OutboxOf),
+) []repair.OutboxOf {
+	out := make([]repair.OutboxOf, len(set.Requests))
+	for i, req := range set.Requests {
+		out[i].Request = req
+		out[i].Change, out[i].Err = w.ChangeOutbox(ctx, req)
+		onDone(out[i])
+	}
+	return out
 }
 
 // Log implements tui.Inspector.

@@ -101,7 +101,7 @@ create table grant_refusal (
 create index grant_refusal_player on grant_refusal (player_id, reward_event_id, id);
 create index grant_refusal_resource on grant_refusal (resource, id);
 -- Writes that the fence refused are few among the refusals, and are asked for by their time.
-create index grant_refusal_fenced on grant_refusal (created_at, outcome)
+create index grant_refusal_fenced on grant_refusal (created_at) include (outcome, fence_owner)
     where outcome in ('stale_token', 'token_collision');
 
 create table grant_plan (

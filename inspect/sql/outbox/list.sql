@@ -2,7 +2,8 @@
 --          the words of the partial indexes, and in which direction.
 -- params:  @after the ledger id after which to begin; @player, @kind, @error empty for any, error
 --          is part of the last one; @since, @until when it was posted, null for no bound; @lane
---          the finer lane, empty for any; @pass rows that were given up hold nobody up; @limit
+--          the finer lane, empty for any; @pass rows that were given up hold nobody up; @limit;
+--          @ids exactly these, empty for any
 -- result:  one row per outbox row, by ledger id, with the earlier row of the player that it waits
 --          for
 -- locks:   none
@@ -35,6 +36,7 @@ left join lateral (
     limit 1
 ) as b on true
 where {lane} and {after}
+  and (cardinality(@ids::bigint[]) = 0 or o.ledger_id = any (@ids::bigint[]))
   and (@player::text = '' or l.player_id = @player::text)
   and (@kind::text = '' or l.kind = @kind::text)
   and (@error::text = '' or position(@error::text in o.last_error) > 0)
