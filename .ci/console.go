@@ -149,6 +149,12 @@ func (w *consoleWorld) works(ctx context.Context) error {
 	if _, err := s.when(ctx, time.Now(), "reward:player-"); err != nil {
 		return err
 	}
+	kept, err := os.Create(filepath.Join(w.size.keep, "slow.txt"))
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	s.slow = kept
 	if err := w.drive(ctx, "leases alone", s, empty); err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ import (
 // crumbLine is the line that names the screen; firstRow the first row of the list of leases.
 const crumbLine, firstRow = 2, 6
 
+// slow is from when a frame is kept for a look at it.
+const slow = 100 * time.Millisecond
+
 // act is a key and how its frame is known.
 type act struct {
 	kind, raw string
@@ -41,7 +44,7 @@ func cursorAt(y int) func(*screen) bool {
 // acts is a round through the console: moves, screens, sorting, a filter and dialogs.
 func acts() []act {
 	const esc = "\x1b"
-	list := []act{{"screen", "1", crumb("Leases")}, {"move", "g", cursorAt(firstRow)}}
+	list := []act{{"screen", "1", crumb("Leases")}, {"rows", "g", cursorAt(firstRow)}}
 	for range 3 {
 		for i := range 12 {
 			list = append(list, act{"move", "j", cursorAt(firstRow + 1 + i)})
@@ -65,7 +68,7 @@ func acts() []act {
 		list = append(list, act{"filter", string(r), shown("/" + typed)})
 	}
 	list = append(list, act{"filter", "\r", hidden("/" + typed)},
-		act{"filtered rows", "", shown(" match")}, act{"filtered rows", esc, hidden(" match")})
+		act{"rows", "", shown(" match")}, act{"rows", esc, hidden(" match")})
 	for _, tab := range []struct{ key, name string }{
 		{"0", "Now"},
 		{"2", "Player"},
@@ -105,7 +108,7 @@ func (w *consoleWorld) drive(ctx context.Context, what string, s, empty *screen)
 			if err != nil {
 				return fmt.Errorf("%s, %q: %w", a.kind, a.raw, err)
 			}
-			if a.kind != "filtered rows" { // they come when they are there
+			if a.kind != "rows" { // they come when they are there
 				all = append(all, at)
 			}
 			took[a.kind] = append(took[a.kind], at)
@@ -139,6 +142,9 @@ func (s *screen) press(ctx context.Context, a act) (time.Duration, error) {
 	took, err := s.until(ctx, begin, func() bool { return a.met(s) })
 	if err != nil {
 		return 0, err
+	}
+	if took > slow && s.slow != nil {
+		fmt.Fprintf(s.slow, "%s %q took %v\n%s\n", a.kind, a.raw, took, s.text())
 	}
 	rest := 40 * time.Millisecond
 	if a.kind == "dialog" || a.kind == "screen" {

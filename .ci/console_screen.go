@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -26,6 +27,7 @@ type screen struct {
 	bytes   int
 	w, h    int
 	changed chan struct{}
+	slow    io.Writer // gets the screens that took long; nil: nobody
 }
 
 // openScreen starts a command on a terminal.

@@ -74,8 +74,9 @@ type LeaseFilter struct {
 	Sort           LeaseSort
 	Reverse        bool
 	Limit          int // at most so many; 0 means all
-	// Terse leaves out the evidence of the verdicts, which is most of the work and of the memory
-	// of a long list in the order of states. Lease.Reasons writes it for the one that is looked at.
+	// Terse is for who reads all leases again and again, and sorts them: they come in no order,
+	// whatever Sort and Limit say, and without the evidence of their verdicts, which Lease.Reasons
+	// writes for the one that is looked at. With SortState, fences and leases are read at once.
 	Terse bool
 }
 

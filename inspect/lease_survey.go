@@ -227,9 +227,11 @@ func (s *survey) leases(chosen selection, at time.Time) []Lease {
 	if s.ranks == nil {
 		s.ranks = make([]uint8, len(s.entries))
 	}
-	s.picks = firstOf(s.picks, chosen.Limit, func(a, b int32) int {
-		return o.compare(&s.entries[a], &s.entries[b], s.ranks[a], s.ranks[b])
-	})
+	if !chosen.Terse {
+		s.picks = firstOf(s.picks, chosen.Limit, func(a, b int32) int {
+			return o.compare(&s.entries[a], &s.entries[b], s.ranks[a], s.ranks[b])
+		})
+	}
 	out := make([]Lease, len(s.picks))
 	for i, pick := range s.picks {
 		out[i] = leaseOf(s.entries[pick], at)

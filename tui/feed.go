@@ -75,6 +75,7 @@ type query[R any] struct {
 	gen   uint64
 	match func(*R) bool // nil matches everything
 	order func(a, b *item[R]) int
+	total bool     // the order tells any two rows apart: how they were read does not matter
 	pins  []string // rows that come first, in this order, and stay when they are gone
 }
 
@@ -256,7 +257,9 @@ func (f *feed[R]) arrange(q *query[R]) []*item[R] {
 		}
 	}
 	if q.order != nil {
-		items = f.asBefore(items)
+		if q.total {
+			items = f.asBefore(items)
+		}
 		slices.SortStableFunc(items, q.order)
 	}
 	return f.pinned(q, items)
@@ -271,7 +274,7 @@ func (f *feed[R]) asBefore(items []*item[R]) []*item[R] {
 	}
 	places := make([]*item[R], len(prev.items), len(prev.items)+len(items))
 	for _, it := range items {
-		if i, ok := prev.index[it.id]; ok {
+		if i, ok := prev.index[it.id]; ok && places[i] == nil {
 			places[i] = it
 		} else {
 			places = append(places, it)

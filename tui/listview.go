@@ -101,6 +101,9 @@ func (l *list[R]) requery() {
 	key, desc := l.table.Sort()
 	f := l.parsed()
 	q := query[R]{gen: l.gen, order: l.order(key, desc), pins: slices.Clone(l.pins)}
+	q.total = slices.ContainsFunc(l.spec.columns, func(c column[R]) bool {
+		return c.Key == key && c.compare != nil
+	})
 	if !f.empty() {
 		now := l.d.now
 		look := l.spec.look
