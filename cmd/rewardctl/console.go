@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,10 @@ func (a *app) runConsole(cmd *cobra.Command, _ []string) error {
 	}
 }
 
+// consoleMemory is what the console's memory is kept near by collecting garbage earlier, in bytes.
+// It is no bound: a run that needs more gets more.
+const consoleMemory = 120 << 20
+
 // console opens the console on this process's terminal and returns when it is left; next names the
 // context that the operator wants to see then, if any.
 func (w *wiring) console(ctx context.Context) (next string, err error) {
@@ -45,6 +50,7 @@ func (w *wiring) console(ctx context.Context) (next string, err error) {
 		return "", err
 	}
 	opts.CanOpen, opts.SwitchTo = w.app.canOpen, func(name string) { next = name }
+	debug.SetMemoryLimit(consoleMemory)
 	measured := w.app.measure(&opts)
 	err = tui.Run(ctx, opts)
 	measured()
