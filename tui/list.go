@@ -45,6 +45,8 @@ type listSpec[R any] struct {
 	digest func(items []*item[R], now time.Time) any
 	// summary draws the line above the list from the digest; nil leaves it out.
 	summary func(l *list[R], w int) string
+	// chart draws lines under the summary, of which h would leave nothing of the list; nil draws none.
+	chart func(l *list[R], w, h int) []string
 	// crumb says where the list is when it is not just its title.
 	crumb  func(args Args) string
 	detail func(it *item[R], w int) (a, b []string)
@@ -75,6 +77,7 @@ type list[R any] struct {
 	gen    uint64
 	ask    string // a row to put the cursor on when it is there
 	pane   bool
+	above  int      // lines above the table, when it was drawn last
 	pins   []string // the rows that are watched, in the order in which they were chosen
 	// lead orders rows before the sorted column does; nil leaves that to the column.
 	lead func(a, b *R) int

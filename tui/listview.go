@@ -224,6 +224,10 @@ func (l *list[R]) View(w, h int) string {
 		lines = append(lines, l.spec.summary(l, w))
 	}
 	l.table.SetData(l.data())
+	if l.spec.chart != nil {
+		lines = append(lines, l.spec.chart(l, w, h-len(lines))...)
+	}
+	l.above = len(lines)
 	it := l.selected()
 	var detail func(w int) (a, b []string)
 	if l.pane && it != nil && l.spec.detail != nil {
@@ -235,10 +239,7 @@ func (l *list[R]) View(w, h int) string {
 
 // Click puts the cursor on a row.
 func (l *list[R]) Click(_, y int) {
-	if l.spec.summary != nil {
-		y--
-	}
-	if l.table.Click(y) {
+	if l.table.Click(y - l.above) {
 		l.follow()
 	}
 }

@@ -31,7 +31,8 @@ func newTokensScreen(d *desk) *tokenList {
 			return batch[inspect.TokenUse]{rows: got.Tokens, missing: got.Missing, about: got}, err
 		},
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL}, sortKey: "token", desc: true,
-		empty: "no token of it is recorded", summary: tokenLine,
+		empty: "no token of it is recorded", summary: tokenLine, chart: tokenChart,
+		attention: func(u *inspect.TokenUse) bool { return len(u.Marks) > 0 },
 		crumb: func(args Args) string {
 			return d.tr("Leases") + " › " + d.tr("tokens of %s", safetext.Cell(args["resource"]))
 		},
@@ -150,6 +151,19 @@ func tokenLine(l *tokenList, w int) string {
 	}
 	return spread(" "+t.Text(paint.Plain, safetext.Cell(words)), t.Text(role, odd)+" ", w,
 		t.Glyphs.Ellipsis)
+}
+
+// tokenChart draws who held the resource when, where that leaves enough of the list.
+func tokenChart(l *tokenList, w, h int) []string {
+	const least = 10 // lines of the list and its inspector
+	if l.shown.at.IsZero() || len(l.shown.all) == 0 || h < least+timelineHeight {
+		return nil
+	}
+	var cursor *inspect.TokenUse
+	if it := l.selected(); it != nil {
+		cursor = it.row
+	}
+	return newTimeline(l.d, tokenHistory(l), cursor, w-2).lines(cursor)
 }
 
 // heldWords says what is under the key of a resource: a lease of ours, or what other programs left.

@@ -7,6 +7,7 @@ type Glyphs struct {
 	Ellipsis, Cursor, Mark, SortUp, SortDown, Rule, Bar, Dot, Hollow string
 	Full, Empty, Thumb, Track, Left, Right                           string
 	OK, Wrong, Warning, Equal, NotEqual, Arrow, Dash, Times, Badge   string
+	SpanBegin, SpanEnd, Faint                                        string
 	TopLeft, TopRight, BottomLeft, BottomRight, Horizontal, Vertical string
 	Double                                                           Border
 	Sparks                                                           []string
@@ -22,7 +23,7 @@ func unicodeGlyphs() Glyphs {
 		Ellipsis: "…", Cursor: "▶", Mark: "◆", SortUp: "▲", SortDown: "▼", Rule: "─", Bar: "│",
 		Dot: "●", Hollow: "○", Full: "█", Empty: "░", Thumb: "█", Track: "│", Left: "◀",
 		Right: "▶", OK: "✓", Wrong: "✗", Warning: "▲", Equal: "=", NotEqual: "≠", Arrow: "→",
-		Dash: "–", Times: "×", Badge: "·",
+		Dash: "–", Times: "×", Badge: "·", SpanBegin: "├", SpanEnd: "┤", Faint: "┄",
 		TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯", Horizontal: "─",
 		Vertical: "│",
 		Double:   Border{"╔", "╗", "╚", "╝", "═", "║"},
@@ -35,7 +36,7 @@ func asciiGlyphs() Glyphs {
 		Ellipsis: "~", Cursor: ">", Mark: "*", SortUp: "^", SortDown: "v", Rule: "-", Bar: "|",
 		Dot: "o", Hollow: ".", Full: "#", Empty: ".", Thumb: "#", Track: "|", Left: "<",
 		Right: ">", OK: "+", Wrong: "x", Warning: "!", Equal: "=", NotEqual: "#", Arrow: ">",
-		Dash: "-", Times: "x", Badge: ":",
+		Dash: "-", Times: "x", Badge: ":", SpanBegin: "[", SpanEnd: "]", Faint: ".",
 		TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Horizontal: "-",
 		Vertical: "|",
 		Double:   Border{"#", "#", "#", "#", "=", "#"},

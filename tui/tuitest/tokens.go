@@ -35,8 +35,8 @@ func (w *World) Tokens(ctx context.Context, resource string) (inspect.TokenHisto
 		}, At: at(90)},
 		Tokens: []inspect.TokenUse{
 			{
-				Token: top - 3, Owner: worker(12), Issued: at(0), Ended: at(30), End: inspect.TokenExpired,
-				Accepted: 1, Refused: 2, Marks: []inspect.MarkKind{inspect.MarkFencedOff},
+				Token: top - 3, Owner: worker(12), Issued: at(0), End: inspect.TokenExpired, Accepted: 1,
+				Refused: 2, Marks: []inspect.MarkKind{inspect.MarkFencedOff},
 			},
 			{
 				Token: top - 1, Owner: worker(90), Issued: at(60), Ended: at(69),
@@ -54,9 +54,22 @@ func (w *World) Tokens(ctx context.Context, resource string) (inspect.TokenHisto
 	}
 	h.Entries = []inspect.TokenEntry{
 		{At: at(0), Event: inspect.TokenIssued, Token: top - 3, Owner: worker(12)},
+		{
+			At: at(28), Event: inspect.TokenUsed, Token: top - 3, Owner: worker(12), EventID: "daily:0",
+			Detail: "posting 1: 50 gems by worker-12",
+		},
 		{At: at(60), Event: inspect.TokenIssued, Token: top - 1, Owner: worker(90)},
 		{
+			At: at(66), Event: inspect.TokenUsed, Token: top - 1, Owner: worker(90), EventID: "daily:1",
+			Detail: "posting 2: 50 gems by worker-90",
+		},
+		{At: at(69), Event: inspect.TokenReleased, Token: top - 1, Owner: worker(90)},
+		{
 			At: at(75), Event: inspect.TokenRefused, Token: top - 3, Owner: worker(12),
+			Outcome: "stale_token", EventID: "daily:1", Detail: "the fence was above it",
+		},
+		{
+			At: at(81), Event: inspect.TokenRefused, Token: top - 3, Owner: worker(12),
 			Outcome: "stale_token", EventID: "daily:1", Detail: "the fence was above it",
 		},
 		{At: at(150), Event: inspect.TokenIssued, Token: top, Owner: l.Owner},
