@@ -72,3 +72,21 @@ func TestHomeByRoleWaitsForNobody(t *testing.T) {
 	c.See("(release)")
 	c.See("[1 Leases]")
 }
+
+// No screen holds the operator: esc takes the keys away from its field, also an empty one, and a
+// digit leads away.
+func TestEveryScreenIsLeftByEscAndADigit(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 32, drilled)
+	c.See("7 total")
+	for digit := '0'; digit <= '9'; digit++ {
+		away := "1"
+		if digit == '1' {
+			away = "0"
+		}
+		c.Press("alt+" + string(digit))
+		c.See("[" + string(digit) + " ")
+		c.Press("esc", away)
+		c.See("[" + away + " ")
+	}
+}
