@@ -38,7 +38,7 @@ func (r *Reader) CountLeases(ctx context.Context) (LeaseCounts, error) {
 	}
 	seen, err := r.survey(ctx, chosen)
 	if err != nil {
-		out.Missing = append(out.Missing, Missing{grant.Redis, "leases", err})
+		out.Missing = append(out.Missing, Missing{grant.Redis, lackLeases, err})
 		return out, ctx.Err()
 	}
 	out.Total = len(seen.entries)

@@ -64,7 +64,7 @@ func (l *LeaseList) sees(backend grant.Backend) bool {
 func (r *Reader) withoutRedis(
 	ctx context.Context, list LeaseList, redisErr error,
 ) (LeaseList, error) {
-	list.Missing = append(list.Missing, Missing{grant.Redis, "leases", redisErr})
+	list.Missing = append(list.Missing, Missing{grant.Redis, lackLeases, redisErr})
 	err := r.read(ctx, "read the latest fences", func(ctx context.Context, tx pgx.Tx) error {
 		rows, err := collect[fenceRow](ctx, tx, fenceLatestSQL, struct {
 			Limit int `db:"limit"`
@@ -78,6 +78,20 @@ func (r *Reader) withoutRedis(
 		return LeaseList{}, errors.Join(redisErr, err)
 	}
 	return list, nil
+}
+
+// lackLeases is what is missing when Redis did not tell the leases.
+const lackLeases = "leases"
+
+// Blind says why nothing is known of the leases: that none is listed does not mean that none is
+// held. It is nil when they were read.
+func (l *LeaseList) Blind() error {
+	for _, m := range l.Missing {
+		if m.Backend == grant.Redis && m.Lacks == lackLeases {
+			return m.Err
+		}
+	}
+	return nil
 }
 
 // judgeAll asks for heartbeats and fences, once each, and sets every verdict.

@@ -154,7 +154,7 @@ func TestLeasesWithOneServerDown(t *testing.T) {
 	states(t, b)
 	list, err := b.deaf(t).Leases(t.Context(), inspect.LeaseFilter{})
 	if err != nil || list.Total != 7 || len(list.Missing) != 1 ||
-		list.Missing[0].Backend != grant.PostgreSQL {
+		list.Missing[0].Backend != grant.PostgreSQL || list.Blind() != nil {
 		t.Fatalf("without PostgreSQL: %+v, %v", list.Missing, err)
 	}
 	got := leasesByResource(list)
@@ -165,7 +165,8 @@ func TestLeasesWithOneServerDown(t *testing.T) {
 		t.Errorf("endless: %+v", v)
 	}
 	list, err = b.blind(t).Leases(t.Context(), inspect.LeaseFilter{})
-	if err != nil || len(list.Missing) != 1 || list.Missing[0].Backend != grant.Redis {
+	if err != nil || len(list.Missing) != 1 || list.Missing[0].Backend != grant.Redis ||
+		list.Blind() == nil {
 		t.Fatalf("without Redis: %+v, %v", list, err)
 	}
 	if len(list.Fences) != 1 || list.Fences[0].Owner != "newer" {

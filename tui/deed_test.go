@@ -301,6 +301,25 @@ func TestFailedReadKeepsTheLastGoodRows(t *testing.T) {
 	c.See("redis ●")
 }
 
+// With Redis down and PostgreSQL up nothing is known of the leases: they are not called gone.
+func TestUnreadLeasesAreNotGone(t *testing.T) {
+	t.Parallel()
+	c := live(t, 120, 32)
+	c.See("7 total")
+	c.Press("j", "j")
+	c.World.Blind(&grant.BackendError{
+		Backend: grant.Redis, Op: "list", Err: errors.New("i/o timeout"),
+	})
+	c.See("not current: redis: list: i/o timeout")
+	c.See("redis DOWN")
+	onRow(c, "reward:player-42")
+	if text := c.Text(); strings.Contains(text, "○ gone") || !strings.Contains(text, "7 total") {
+		t.Errorf("leases are called gone:\n%s", text)
+	}
+	c.World.Blind(nil)
+	c.See("everything answers again")
+}
+
 func TestOwnTimeLeftCountsDown(t *testing.T) {
 	t.Parallel()
 	clock := tuitest.NewClock()

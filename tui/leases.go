@@ -28,6 +28,9 @@ func newLeasesScreen(d *desk) *leaseList {
 			list, err := d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{
 				Sort: inspect.SortState, Terse: true,
 			})
+			if err == nil {
+				err = list.Blind() // the rows that were read last are better than none
+			}
 			return batch[inspect.Lease]{rows: list.Leases, missing: list.Missing}, err
 		},
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL},

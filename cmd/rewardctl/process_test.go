@@ -31,7 +31,13 @@ type child struct {
 
 func newChild(t *testing.T) *child {
 	t.Helper()
-	c := &child{t: t, world: granttest.New(t), dir: programDir(t)}
+	return newChildOn(t, granttest.New(t))
+}
+
+// newChildOn is newChild in a world that is there already.
+func newChildOn(t *testing.T, w *granttest.World) *child {
+	t.Helper()
+	c := &child{t: t, world: w, dir: programDir(t)}
 	c.config = filepath.Join(c.dir, "rewardctl.yaml")
 	if err := writeScriptConfig(t, c.config, c.world, childTTL); err != nil {
 		t.Fatal(err)

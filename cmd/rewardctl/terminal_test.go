@@ -30,6 +30,11 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return watch(t, cmd, file)
+}
+
+// watch reads what a command writes to its terminal.
+func watch(t *testing.T, cmd *exec.Cmd, file *os.File) *terminal {
 	term := &terminal{t: t, cmd: cmd, file: file, done: make(chan struct{})}
 	go func() {
 		defer close(term.done)

@@ -38,6 +38,7 @@ type World struct {
 	behind   []repair.ReseedItem // counters below their fences
 	granted  []grant.Request
 	fail     error
+	blind    error // Redis does not tell the leases, while PostgreSQL answers
 	rights   repair.Rights
 	acks     []repair.AckRequest
 	armed    []repair.ArmRequest
@@ -141,6 +142,10 @@ func (w *World) Leases(ctx context.Context, f inspect.LeaseFilter) (inspect.Leas
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := inspect.LeaseList{At: w.now()}
+	if w.blind != nil {
+		list.Missing = []inspect.Missing{{Backend: grant.Redis, Lacks: "leases", Err: w.blind}}
+		return list, nil
+	}
 	for _, l := range w.leases {
 		if len(f.Resources) == 0 || slices.Contains(f.Resources, l.Resource) {
 			list.Leases = append(list.Leases, l)
@@ -151,6 +156,13 @@ func (w *World) Leases(ctx context.Context, f inspect.LeaseFilter) (inspect.Leas
 	})
 	list.Total, list.Matched = len(list.Leases), len(list.Leases)
 	return list, nil
+}
+
+// Blind has Redis not tell the leases, for a reason; nil has it tell them again.
+func (w *World) Blind(why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.blind = why
 }
 
 // CountLeases implements tui.Inspector.
