@@ -22,6 +22,7 @@ type Store interface {
 	History(ctx context.Context, resource string) ([]lease.Event, error)
 	Counter(ctx context.Context, resource string) (token int64, ok bool, err error)
 	Alive(ctx context.Context, workers []string) (map[string]bool, error)
+	Ages(ctx context.Context, held []lease.Held) ([]time.Duration, error)
 	Check(ctx context.Context) error
 	Facts(ctx context.Context) ([]lease.Facts, error)
 }

@@ -35,6 +35,7 @@ type desk struct {
 	rights   rights
 	keymap   keymap
 	tilers   []tiler
+	watch    *watch           // leases that are watched; nil without the screen of leases
 	counted  map[string]int64 // what the home screen counts
 	gauges   gauges
 	jobs     jobs

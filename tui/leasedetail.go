@@ -56,15 +56,29 @@ func leaseVerdict(d *desk, it *leaseItem, w int) []string {
 }
 
 // leaseIdentity writes who holds a lease, until when and under which token.
-func leaseIdentity(d *desk, it *leaseItem, w int) []string {
+func leaseIdentity(d *desk, held *holding, it *leaseItem, w int) []string {
 	t, l := d.theme, it.row
 	left := leftNow(l, d.now())
 	share := heat(t.Glyphs, l, left, d.opts.LeaseTTL)
 	lines := []string{pair(t, d.tr("left"), leftText(d.lang, l, left)+"  "+share, leftRole(l, left))}
+	if it.gone {
+		lines = []string{pair(t, d.tr("left"), t.Glyphs.Dash, paint.Muted)}
+	}
+	if d.watch.has(it.id) {
+		words := d.tr("watched: no change seen")
+		if at, ok := d.watch.changed[it.id]; ok {
+			words = d.tr("watched: changed %s ago", seconds(d.now().Sub(at)))
+		}
+		lines = append(lines, pair(t, t.Glyphs.Mark, words, paint.Accent))
+	}
 	if l.Foreign != "" {
 		lines = append(lines, pair(t, d.tr("foreign"), l.Foreign, paint.Warn))
 	} else {
 		lines = append(lines, pair(t, d.tr("token"), tokenText(l.Token), paint.Plain))
+		if age, ok := held.of(l, d.now()); ok && !it.gone {
+			words := d.tr("for %s", brief(age.Truncate(100*time.Millisecond)))
+			lines = append(lines, pair(t, d.tr("held"), words, paint.Plain))
+		}
 		lines = append(lines, wrapped(t, d.tr("owner"), l.Owner, paint.Plain, w)...)
 	}
 	if l.Fence != nil {

@@ -27,9 +27,13 @@ const (
 	colFence    = "fence"
 	colClaims   = "claims"
 	colState    = "state"
+	colHeld     = "held"
 )
 
-func leaseColumns(d *desk) []column[inspect.Lease] {
+// heldAt is where the column of how long a lease is held stands.
+const heldAt = 6
+
+func leaseColumns(d *desk, held *holding) []column[inspect.Lease] {
 	g, ttl, lang := d.theme.Glyphs, d.opts.LeaseTTL, d.lang
 	type row = inspect.Lease
 	cell := func(text string, role paint.Role) table.Cell { return table.Cell{Text: text, Role: role} }
@@ -76,6 +80,19 @@ func leaseColumns(d *desk) []column[inspect.Lease] {
 			table.Column{Key: colToken, Title: "TOKEN", Min: 8, Right: true, Priority: 1},
 			func(l *row, _ time.Time) table.Cell { return cell(tokenText(l.Token), paint.Plain) },
 			func(a, b *row) int { return cmp.Compare(a.Token, b.Token) },
+		},
+		{
+			table.Column{Key: colHeld, Title: "HELD", Min: 7, Right: true, Priority: 3},
+			func(l *row, now time.Time) table.Cell {
+				age, ok := held.of(l, now)
+				if !ok {
+					return table.Cell{}
+				}
+				c := cell(brief(age.Truncate(100*time.Millisecond)), paint.Muted)
+				c.Value = table.Value{Kind: table.Duration, N: int64(age)}
+				return c
+			},
+			nil, // it is known of what is on the screen only
 		},
 		{
 			table.Column{Key: colFence, Title: "FENCE", Min: 8, Right: true, Priority: 4},

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"rewardctl/grant"
@@ -21,8 +23,10 @@ const staleAfter = 10 * time.Second
 type leaseList = list[inspect.Lease]
 
 func newLeasesScreen(d *desk) *leaseList {
-	return newList(d, listSpec[inspect.Lease]{
-		id: ScreenLeases, title: "Leases", columns: leaseColumns(d),
+	held := newHolding(d)
+	d.watch = newWatch(d)
+	l := newList(d, listSpec[inspect.Lease]{
+		id: ScreenLeases, title: "Leases", columns: leaseColumns(d, held),
 		rowID: func(l *inspect.Lease) string { return l.Resource },
 		load: func(ctx context.Context, _ Args) (batch[inspect.Lease], error) {
 			list, err := d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{
@@ -35,36 +39,104 @@ func newLeasesScreen(d *desk) *leaseList {
 		},
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL},
 		sortKey: colState, empty: "nobody holds a lease",
-		look: lookAtLease(d.lang), mark: markGone(d), digest: summarise(d.lang),
+		look: lookAtLease(d.lang, held), mark: markGone(d), digest: summarise(d.lang),
 		summary: leaseSummaryLine,
 		detail: func(it *leaseItem, w int) (a, b []string) {
-			return leaseVerdict(d, it, w), leaseIdentity(d, it, w)
+			return leaseVerdict(d, it, w), leaseIdentity(d, held, it, w)
 		},
-		keys: leaseKeys,
-		cli: func(Args, string) []string {
-			return []string{"rewardctl", "lease", "list"}
-		},
+		keys: leaseKeys, stub: stubLease, also: held.update,
+		attention: func(l *inspect.Lease) bool { return needsSomebody(l.Verdict.State) },
+		proof:     func(l *inspect.Lease) []inspect.Proof { return d.opts.Inspector.ProveLease(*l) },
+		cli:       func(_ Args, line string) []string { return leaseCLI(line) },
 	})
+	if len(l.pins) > 0 {
+		d.watch.set(l.pins)
+	}
+	return l
+}
+
+// needsSomebody reports whether a state is more than work that goes on.
+func needsSomebody(s inspect.State) bool {
+	switch s {
+	case inspect.Held, inspect.Expiring, inspect.CannotTell:
+		return false
+	}
+	return true
+}
+
+// leaseCLI is the command that lists the same leases, as far as a command can say what a filter
+// says.
+func leaseCLI(line string) []string {
+	argv := []string{"rewardctl", "lease", "list"}
+	for _, t := range parseFilter(line, colResource, colState, colLeft).terms {
+		switch {
+		case t.not:
+		case t.field == colResource && t.op == "" && t.text != "":
+			argv = append(argv, "--resource", "*"+globbed(t.text)+"*", "--glob")
+		case t.field == colState && slices.Contains(inspect.States(), inspect.State(t.text)):
+			argv = append(argv, "--state", t.text)
+		case t.field == colLeft && (t.op == "<" || t.op == "<="):
+			most := t.limit.duration
+			if n := t.limit.number; n != nil {
+				whole := time.Duration(*n) * time.Second
+				most = &whole
+			}
+			if most != nil {
+				argv = append(argv, "--expiring-within", most.String())
+			}
+		}
+	}
+	return argv
+}
+
+// globbed writes a text so that a pattern takes it literally.
+func globbed(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(text)
 }
 
 // markGone draws a row whose lease is gone, and since when it is missed.
 func markGone(d *desk) func(it *leaseItem, out []table.Cell, now time.Time) {
 	g := d.theme.Glyphs
 	return func(it *leaseItem, out []table.Cell, now time.Time) {
+		if d.watch.has(it.id) {
+			out[0].Text = g.Mark + " " + out[0].Text
+		}
 		if !it.gone {
 			return
 		}
 		words := d.tr("gone")
 		if !it.since.IsZero() {
-			words = d.tr("gone %s ago", brief(max(now.Sub(it.since), 0).Truncate(time.Second)))
+			words = d.tr("gone %s ago", seconds(now.Sub(goneSince(it))))
+		}
+		if it.since.IsZero() && it.row.Owner == "" {
+			words = d.tr("not held") // it is watched, and was never seen here
 		}
 		out[1] = table.Cell{Text: g.Hollow + " " + words, Role: paint.Muted}
 		out[2], out[3] = table.Cell{Text: g.Dash, Role: paint.Muted}, table.Cell{}
+		out[heldAt] = table.Cell{}
 	}
 }
 
+// goneSince is when a lease ended, as far as it can be told: when it was first missed, or before
+// that, when its time was over.
+func goneSince(it *leaseItem) time.Time {
+	end := it.row.At.Add(it.row.Left)
+	if !it.row.NoExpiry && it.row.Left > 0 && end.Before(it.since) {
+		return end
+	}
+	return it.since
+}
+
+// seconds writes a time that has passed, to the second where it is short.
+func seconds(d time.Duration) string {
+	if d = max(d, 0); d < time.Minute {
+		return strconv.Itoa(int(d.Seconds())) + "s"
+	}
+	return brief(d)
+}
+
 // lookAtLease has a filter look at a lease without drawing it.
-func lookAtLease(lang language) func(l *inspect.Lease, now time.Time) filtered {
+func lookAtLease(lang language, held *holding) func(l *inspect.Lease, now time.Time) filtered {
 	return func(l *inspect.Lease, now time.Time) filtered {
 		left := leftNow(l, now)
 		return filtered{now: now, text: func(field string) string {
@@ -90,6 +162,10 @@ func lookAtLease(lang language) func(l *inspect.Lease, now time.Time) filtered {
 				return table.Value{Kind: table.Number, N: l.Token}
 			case colFence:
 				return table.Value{Kind: table.Number, N: fenceOf(l)}
+			case colHeld:
+				if age, ok := held.of(l, now); ok {
+					return table.Value{Kind: table.Duration, N: int64(age)}
+				}
 			case colClaims:
 				return table.Value{Kind: table.Number, N: int64(dueOf(l))}
 			}
@@ -143,7 +219,30 @@ func leaseKeys(l *leaseList) []Binding {
 		{Keys: []string{"P"}, Help: "player", Quiet: true, Enabled: hasRow(l), Action: func() tea.Cmd {
 			return toPlayer(l)
 		}},
+		{Keys: []string{"W"}, Help: "watch", Quiet: true, Enabled: hasRow(l), Action: func() tea.Cmd {
+			return watchLease(l)
+		}},
 	}
+}
+
+// watchLease watches the lease under the cursor, or no longer: it stands on top, and what happens
+// to it is said on every screen.
+func watchLease(l *leaseList) tea.Cmd {
+	d, id := l.d, l.selected().id
+	switch at := slices.Index(l.pins, id); {
+	case at >= 0:
+		l.pins = slices.Delete(slices.Clone(l.pins), at, at+1)
+		d.say(Info, d.tr("%s is not watched any more", id))
+	case len(l.pins) >= watchMax:
+		d.say(Warned, d.tr("%d are watched already; W on one of them makes room", watchMax))
+		return nil
+	default:
+		l.pins = append(slices.Clone(l.pins), id)
+		d.say(Info, d.tr("%s is watched: it stays on top, and what happens to it is said", id))
+	}
+	d.watch.set(l.pins)
+	l.requery()
+	return nil
 }
 
 // hasRow says whether there is a row under the cursor.

@@ -54,7 +54,7 @@ func TestFilter(t *testing.T) {
 		{"!", false},
 	} {
 		f := parseFilter(c.line, colResource, colOwner, colState, colToken, colLeft)
-		if got := f.match(lookAtLease(nil)(&l, l.At)); got != c.want {
+		if got := f.match(lookAtLease(nil, nil)(&l, l.At)); got != c.want {
 			t.Errorf("filter %q: %v, want %v", c.line, got, c.want)
 		}
 	}

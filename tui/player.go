@@ -71,7 +71,6 @@ func newPlayerScreen(d *desk) *playerScreen {
 		},
 		cli: func(Args, string) []string { return s.cli() },
 	})
-	s.entryList.extra = s.exportAll
 	s.recent.restore(d.saved.screen(ScreenPlayer))
 	return s
 }
@@ -192,6 +191,9 @@ func (s *playerScreen) heardPage(got playerMsg) tea.Cmd {
 		s.next = got.page.Next
 	default:
 		s.all, s.next = newest(entries, s.all, got.page.Next, s.next)
+	}
+	if s.extra = nil; s.next != "" {
+		s.extra = s.exportAll
 	}
 	s.arrange()
 	s.recent.add(s.player, s.d.now())

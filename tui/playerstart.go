@@ -139,7 +139,7 @@ func (s *playerScreen) startLines(w, h int) []string {
 		if i == s.recent.at {
 			mark, role = t.Glyphs.Cursor+" ", paint.Cursor
 		}
-		ago := s.d.tr("%s ago", brief(max(now.Sub(one.At), 0).Truncate(time.Second)))
+		ago := s.d.tr("%s ago", seconds(now.Sub(one.At)))
 		line := mark + safetext.Fit(safetext.Cell(one.ID), 30, t.Glyphs.Ellipsis) + "  " +
 			safetext.Fit(safetext.Cell(one.Name), 22, t.Glyphs.Ellipsis) + "  " + ago
 		lines = append(lines, t.Text(role, safetext.Fit(line, w, t.Glyphs.Ellipsis)))

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	"rewardctl/grant"
 	"rewardctl/inspect"
@@ -28,6 +29,8 @@ type LeaseReader interface {
 	CountLeases(ctx context.Context) (inspect.LeaseCounts, error)
 	Lease(ctx context.Context, resource string) (inspect.LeaseDetail, error)
 	Tokens(ctx context.Context, resource string) (inspect.TokenHistory, error)
+	// Ages says how long ago the tokens of leases were issued, by resource, as far as known.
+	Ages(ctx context.Context, leases []inspect.Lease) (map[string]time.Duration, error)
 	// ProveLease writes what shows a lease again.
 	ProveLease(lease inspect.Lease) []inspect.Proof
 	// Refused lists writes that the fence refused.

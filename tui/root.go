@@ -294,6 +294,7 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 func (r *root) passed() tea.Cmd {
 	d := r.d
 	d.expire()
+	d.watch.tell()
 	switch {
 	case !r.blurred.IsZero() && d.now().Sub(r.blurred) > blurMax:
 		d.disarm(text.N("out of sight for five minutes"))

@@ -57,6 +57,7 @@ func conformance() map[string]func(*testing.T, opener) {
 		"expiry":                   expiry,
 		"list":                     listing,
 		"list by pages":            listPages,
+		"ages":                     ages,
 		"list prunes":              listPrunes,
 		"list odd entries":         listOdd,
 		"scan":                     scanKinds,

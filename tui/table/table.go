@@ -325,5 +325,10 @@ func (t *Table) SetWide(wide bool) { t.wide, t.layout, t.skip = wide, nil, 0 }
 // Wide reports whether all columns are shown.
 func (t *Table) Wide() bool { return t.wide }
 
+// Visible returns the rows that are drawn: from the first up to but not including the second.
+func (t *Table) Visible() (from, to int) {
+	return t.top, min(t.top+t.rows(), t.data.Len())
+}
+
 // PageLen returns the number of rows that are visible at once, at least 1.
 func (t *Table) PageLen() int { return max(t.rows(), 1) }

@@ -245,6 +245,20 @@ func (w *World) PlayerFindings(ctx context.Context, player string) (
 	return out, nil
 }
 
+// Ages implements tui.Inspector: a token is held for as many seconds as its number.
+func (w *World) Ages(ctx context.Context, leases []inspect.Lease) (
+	map[string]time.Duration, error,
+) {
+	if err := w.enter(ctx); err != nil {
+		return nil, err
+	}
+	out := map[string]time.Duration{}
+	for _, l := range leases {
+		out[l.Resource] = time.Duration(l.Token) * time.Second
+	}
+	return out, nil
+}
+
 // ProveLease implements tui.Inspector.
 func (w *World) ProveLease(l inspect.Lease) []inspect.Proof {
 	return []inspect.Proof{
