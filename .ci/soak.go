@@ -92,6 +92,7 @@ func required() map[string]target {
 		"the verdict on an error":       {"grant", "FuzzJudge"},
 		"identifiers":                   {"config", "FuzzIdentifiers"},
 		"the canonical form of the log": {"inspect", "FuzzCanonicalForm"},
+		"keys of the console":           {"tui", "FuzzConsole"},
 	}
 }
 

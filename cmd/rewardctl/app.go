@@ -32,7 +32,6 @@ type globals struct {
 	noColor    bool
 	output     string
 	home       string // what the console opens with
-	readOnly   bool   // a context of this process was read-only: nothing lifts that
 	raw        bool
 }
 
@@ -45,6 +44,7 @@ type app struct {
 
 	attempt  *attempt // the deed that this run tries; nil when it only looks
 	replaced bool     // the terminal was shown substitutes in place of data
+	readOnly bool     // a context of this process was read-only: nothing lifts that
 }
 
 // run executes one command line and returns its exit code. It never ends the process.
