@@ -82,13 +82,16 @@ func (r *root) frame() []string {
 	return lines
 }
 
-// spread puts left and right at the ends of w columns; left is cut first.
+// spread puts left and right at the ends of w columns; left is cut first, a blank before right.
 func spread(left, right string, w int, ellipsis string) string {
-	rw := safetext.Width(right)
-	if rw > w {
+	room := w - safetext.Width(right)
+	switch {
+	case room < 0:
 		return safetext.Fit(right, w, ellipsis)
+	case room > 0 && safetext.Width(left) > room:
+		return safetext.Fit(left, room-1, ellipsis) + " " + right
 	}
-	return safetext.Fit(left, w-rw, ellipsis) + right
+	return safetext.Fit(left, room, ellipsis) + right
 }
 
 func (r *root) banner() string {
@@ -143,8 +146,11 @@ func (r *root) age() string {
 	if age >= time.Minute {
 		ago = r.d.tr("%s ago", brief(age))
 	}
-	if s.problem != "" {
+	switch {
+	case s.problem != "":
 		return r.d.tr("STALE %s", ago)
+	case s.paused:
+		return r.d.tr("PAUSED %s", ago)
 	}
 	return ago
 }

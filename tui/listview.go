@@ -210,7 +210,7 @@ func (l *list[R]) counts() string {
 
 // Seen tells how old the list is.
 func (l *list[R]) Seen() seen {
-	out := seen{at: l.shown.at, live: true}
+	out := seen{at: l.shown.at, live: true, paused: l.feed.paused.Load()}
 	if l.shown.err != nil {
 		out.problem, out.denied = l.d.unread(l.shown.err), isDenied(l.shown.err)
 	}

@@ -69,3 +69,19 @@ func TestPaletteKnowsWhatWasSeen(t *testing.T) {
 	c.Press("enter")
 	c.See("tokens of reward:player-42")
 }
+
+// A list that is paused says so for as long as it is.
+func TestPausedListSaysSo(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 32, nil)
+	c.See("7 total")
+	c.Press("p")
+	c.See("PAUSED 0.")
+	c.Press("esc", "0")
+	c.See("leases whose owner is gone")
+	c.NotSee("PAUSED")
+	c.Press("1")
+	c.See("PAUSED")
+	c.Press("p")
+	c.NotSee("PAUSED")
+}

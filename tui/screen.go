@@ -67,6 +67,7 @@ type seen struct {
 	at      time.Time // zero: nothing was read yet
 	problem string    // why it is not newer; empty when all is well
 	live    bool      // it is read again and again by itself
+	paused  bool      // the operator stopped that
 	denied  bool      // the database role may not read it
 }
 

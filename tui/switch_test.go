@@ -12,7 +12,8 @@ import (
 func chosen(o *tui.Options) <-chan string {
 	got := make(chan string, 1)
 	o.Contexts = []tui.Target{
-		{Name: o.Context}, {Name: "eu-live", Environment: "prod", Protected: true},
+		{Name: o.Context},
+		{Name: "eu-live", Environment: "prod", Protected: true},
 		{Name: "broken", Environment: "dev", ReadOnly: true},
 	}
 	o.CanOpen = func(name string) error {
