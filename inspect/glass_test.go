@@ -50,7 +50,7 @@ func TestBrokenGlassIsTold(t *testing.T) {
 	}
 	handed := func(before time.Duration, plans ...int64) {
 		t.Helper()
-		s, err := b.reader.Shift(t.Context(), now.Add(-24*time.Hour), now.Add(-before))
+		s, err := b.reader.Shift(t.Context(), now.Add(-24*time.Hour), now.Add(-before), "")
 		if err != nil || len(s.Glass) != len(plans) {
 			t.Fatalf("%+v, %v", s.Glass, err)
 		}

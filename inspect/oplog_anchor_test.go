@@ -122,7 +122,7 @@ func TestShiftAndUnfinishedDeeds(t *testing.T) {
 	row("grant create", "p1", "failed", "failed: nothing was granted", "")
 	row("grant create", "p1", "result", "applied", "")
 	now := time.Now()
-	s, err := b.reader.Shift(t.Context(), now.Add(-time.Hour), now.Add(time.Hour))
+	s, err := b.reader.Shift(t.Context(), now.Add(-time.Hour), now.Add(time.Hour), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,11 @@ func TestShiftAndUnfinishedDeeds(t *testing.T) {
 		s.Cut || s.Head.ID != 6 {
 		t.Errorf("%+v", s)
 	}
-	if s, err = b.reader.Shift(t.Context(), now.Add(time.Hour), now.Add(2*time.Hour)); err != nil ||
+	if s, err = b.reader.Shift(t.Context(), now.Add(time.Hour), now.Add(2*time.Hour), ""); err != nil ||
 		len(s.Deeds) != 0 || len(s.Sums) != 0 || len(s.Unfinished) != 1 {
 		t.Errorf("a later shift: %+v, %v", s, err)
 	}
-	if _, err := b.reader.Shift(t.Context(), now, now); err == nil {
+	if _, err := b.reader.Shift(t.Context(), now, now, ""); err == nil {
 		t.Error("a span without time passes")
 	}
 	later := b.with(t, inspect.Options{Now: func() time.Time { return now.Add(time.Hour) }})

@@ -24,6 +24,7 @@ type LogSum struct {
 // LogShift is what operators did in a span of time.
 type LogShift struct {
 	From, To time.Time
+	Actor    string // whose deeds; empty for everybody's
 	Sums     []LogSum
 	Refused  []LogEntry // denied and failed attempts of the span, oldest first
 	// Unfinished are the intents without a result, of any time before To, oldest first: whoever
@@ -40,17 +41,20 @@ type LogShift struct {
 // shiftMax is how many rows of each kind a shift lists.
 const shiftMax = 500
 
-// Shift sums up what operators did from one time to another. It returns a *grant.Rejection for a
+// Shift sums up what operators did from one time to another; actor is an operator or a database user,
+// empty for all. What is left unfinished is of anybody: whoever takes over has to look. It returns a *grant.Rejection for a
 // span that is none, and a *grant.BackendError when PostgreSQL could not be asked.
-func (r *Reader) Shift(ctx context.Context, from, to time.Time) (LogShift, error) {
-	s := LogShift{From: from, To: to}
+func (r *Reader) Shift(
+	ctx context.Context, from, to time.Time, actor string,
+) (LogShift, error) {
+	s := LogShift{From: from, To: to, Actor: actor}
 	if !from.Before(to) {
 		return s, &grant.Rejection{
 			Field: "since", Value: from.UTC().Format(time.RFC3339), Problem: "is not before the end",
 			WayOut: "give an earlier time",
 		}
 	}
-	span := LogQuery{From: from, To: to, Limit: shiftMax}
+	span := LogQuery{From: from, To: to, Actor: actor, Limit: shiftMax}
 	denied, failed, unfinished := span, span, LogQuery{To: to, Unfinished: true, Limit: shiftMax}
 	denied.Outcome, failed.Outcome = string(LogDenied), string(LogFailed)
 	for _, part := range []struct {
@@ -103,9 +107,10 @@ func (r *Reader) shiftSums(ctx context.Context, s *LogShift) error {
 	return r.read(ctx, op, func(ctx context.Context, tx pgx.Tx) error {
 		var err error
 		s.Sums, err = collect[LogSum](ctx, tx, oplogShiftSQL, struct {
-			From time.Time `db:"from"`
-			To   time.Time `db:"to"`
-		}{s.From, s.To})
+			From  time.Time `db:"from"`
+			To    time.Time `db:"to"`
+			Actor string    `db:"actor"`
+		}{s.From, s.To, s.Actor})
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,8 @@ func (p *prompt) own() []command {
 		newCommand("now", text.N("what needs attention"), func([]string) tea.Cmd {
 			return r.goTo(ScreenNow, nil)
 		}),
-		newCommand("handover", text.N("a report of this console's deeds, as Markdown"), r.handover),
+		newCommand(handoverUsage, text.N("a report as Markdown: of this console, or of a time"),
+			r.handover),
 		newCommand("context [NAME]", text.N("go to another context of the configuration"),
 			r.openContext),
 		newCommand("help", text.N("this list"), func([]string) tea.Cmd {

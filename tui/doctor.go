@@ -29,6 +29,7 @@ func newDoctorScreen(d *desk) *doctorList {
 		},
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL}, sortKey: "status",
 		empty: "nothing was looked at", digest: diagnose, summary: doctorLine,
+		attention: func(c *inspect.Check) bool { return c.Status != inspect.Pass },
 		detail: func(it *item[inspect.Check], w int) (a, b []string) {
 			return checkDetail(d, it.row, w)
 		},

@@ -18,7 +18,7 @@ import (
 // Export is what a list shows, to be written to a file: exactly those rows, in that order.
 type Export struct {
 	Name   string // of the list, such as "leases"
-	Format string // "csv" or "jsonl"
+	Format string // "csv" or "jsonl"; or ExportMarkdown
 	Header []string
 	Rows   [][]string
 }

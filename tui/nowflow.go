@@ -139,7 +139,8 @@ func (s *nowScreen) spark(f flow, w int) string {
 	if f.tail != "" {
 		tail = "  " + f.tail
 	}
-	room := max(w-flowLabel-flowNewest-2-textWidth(tail), 8)
+	const least = 4 // bars
+	room := max(w-flowLabel-flowNewest-2-textWidth(tail), least)
 	shown := f.values[max(len(f.values)-room, 0):]
 	if f.ahead {
 		shown = f.values[:min(len(f.values), room)]
@@ -170,17 +171,28 @@ func (s *nowScreen) Bindings() []Binding {
 			s.feed.refresh()
 			return nil
 		}},
-		{Keys: []string{"n"}, Help: "next that needs attention", Quiet: true, Action: func() tea.Cmd {
-			for i := range s.tiles {
-				if at := (s.at + 1 + i) % len(s.tiles); s.tiles[at].bad {
-					s.at = at
-					break
-				}
-			}
-			return nil
-		}},
+		{
+			Keys: []string{"n"}, Show: "n N", Help: "next that needs attention", Quiet: true,
+			Action: func() tea.Cmd { return s.seek(1) },
+		},
+		{
+			Keys: []string{"N"}, Help: "one before that needs attention", Quiet: true,
+			Action: func() tea.Cmd { return s.seek(-1) },
+		},
 	}
 	return append(list, scrolling(move, func() int { return len(s.tiles) })...)
+}
+
+// seek puts the cursor on the next tile that needs somebody, or on the one before; round at the ends.
+func (s *nowScreen) seek(step int) tea.Cmd {
+	n := len(s.tiles)
+	for i := 1; i <= n; i++ {
+		if at := (s.at + step*i%n + n) % n; s.tiles[at].bad {
+			s.at = at
+			break
+		}
+	}
+	return nil
 }
 
 func (s *nowScreen) hasTile() (bool, string) {

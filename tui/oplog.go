@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"strings"
 	"time"
 
@@ -27,15 +26,19 @@ func newLogScreen(d *desk) *logList {
 		rowID: func(e *inspect.LogEntry) string { return idText(e.ID) },
 		load: func(ctx context.Context, _ Args) (batch[inspect.LogEntry], error) {
 			page, err := d.opts.Inspector.Log(ctx, inspect.LogQuery{Limit: logShown})
-			return batch[inspect.LogEntry]{rows: page.Entries}, err
+			settled := map[int64]bool{}
+			for _, e := range page.Entries {
+				settled[e.Intent] = true
+			}
+			return batch[inspect.LogEntry]{rows: page.Entries, about: settled}, err
 		},
 		servers: []grant.Backend{grant.PostgreSQL}, sortKey: "row", desc: true,
 		empty: "no deed was recorded yet",
 		detail: func(it *item[inspect.LogEntry], w int) (a, b []string) {
 			return logDetail(d, it.row, w)
 		},
-		keys: logKeys,
-		cli:  func(Args, string) []string { return []string{"rewardctl", "oplog", "list"} },
+		keys: logKeys, attention: func(e *inspect.LogEntry) bool { return needsLook(d, e) },
+		cli: func(Args, string) []string { return []string{"rewardctl", "oplog", "list"} },
 	})
 }
 
@@ -83,15 +86,31 @@ func outcomeWord(d *desk, e *inspect.LogEntry) (string, paint.Role) {
 	return g.OK + " " + words, paint.Good
 }
 
+// needsLook says whether a row needs somebody: what was refused, what failed, and what was begun and
+// has no result among the rows that were read.
+func needsLook(d *desk, e *inspect.LogEntry) bool {
+	if e.Phase != inspect.LogIntent {
+		return e.Phase != inspect.LogResult
+	}
+	l, ok := d.root.screen().(*logList)
+	if !ok {
+		return true
+	}
+	settled, _ := l.shown.about.(map[int64]bool)
+	return !settled[e.ID]
+}
+
+// logDetail writes a row on two levels: what was intended, the command, and below it what came of it.
 func logDetail(d *desk, e *inspect.LogEntry, w int) (left, right []string) {
 	a, b := facts{d: d, w: w}, facts{d: d, w: w}
 	words, role := outcomeWord(d, e)
 	a.title(e.Action+"  "+e.Target, paint.Strong)
-	a.in(d.tr("outcome"), words, role)
 	a.add(d.tr("reason"), e.Reason)
 	a.in(d.tr("command"), e.Command, paint.Accent)
+	a.in("  "+d.theme.Glyphs.BottomLeft, words, role)
 	b.add(d.tr("by"), e.Operator+" ("+e.DBUser+"), "+e.Host+" "+e.Client)
 	b.add(d.tr("ticket"), e.Ticket)
+	b.add(d.tr("approval"), numberText(e.Approval))
 	b.add(d.tr("saw"), plainObject(e.Observed))
 	b.add(d.tr("before"), plainObject(e.Before))
 	b.add(d.tr("after"), plainObject(e.After))
@@ -116,7 +135,7 @@ func logKeys(l *logList) []Binding {
 			Keys: []string{"enter"}, Help: "the whole row", Enabled: hasRow(l),
 			Action: func() tea.Cmd {
 				e := l.selected().row
-				d.root.open(newPage(d.root, d.tr("row %d of the log", e.ID), logText(d, e)), false)
+				d.root.open(newPage(d.root, d.tr("row %d of the log", e.ID), logText(d, e, partner(l, e))), false)
 				return nil
 			},
 		},
@@ -125,32 +144,15 @@ func logKeys(l *logList) []Binding {
 				return d.clip(d.tr("the command"), l.selected().row.Command)
 			},
 		},
+		{
+			Keys: []string{"Z"}, Help: "look at it again, dry", Enabled: canAgain(l),
+			Action: func() tea.Cmd { return lookAgain(d, l.selected().row) },
+		},
 		{Keys: []string{"V"}, Help: "verify the chain", Action: func() tea.Cmd { return verifyLog(d) }},
 		{Keys: []string{"u"}, Help: "deeds that were cut off", Quiet: true, Action: func() tea.Cmd {
 			return openReading(d, d.tr("deeds that were cut off"),
 				func(ctx context.Context) ([]string, error) { return cutOff(ctx, d) })
 		}},
-	}
-}
-
-func logText(d *desk, e *inspect.LogEntry) []string {
-	row := func(label, value string) string { return fitLabel(label) + value }
-	return []string{
-		e.Action + "  " + e.Target, "",
-		row(d.tr("time"), stamp(e.At)),
-		row(d.tr("by"), e.Operator+" ("+e.DBUser+")"),
-		row(d.tr("from"), strings.TrimSpace(e.Host+" "+e.Client)),
-		row(d.tr("phase"), string(e.Phase)),
-		row(d.tr("outcome"), e.Outcome),
-		row(d.tr("reason"), e.Reason),
-		row(d.tr("ticket"), e.Ticket),
-		row(d.tr("command"), e.Command), "",
-		row(d.tr("asked"), e.Arguments),
-		row(d.tr("saw"), e.Observed),
-		row(d.tr("before"), e.Before),
-		row(d.tr("after"), e.After), "",
-		row(d.tr("hash"), hex.EncodeToString(e.Hash)),
-		row(d.tr("hash before"), hex.EncodeToString(e.PrevHash)),
 	}
 }
 

@@ -173,7 +173,7 @@ func ageBars(d *desk, b outboxSums, room int) string {
 	for _, words := range []string{
 		long.String() + oldest, long.String(),
 		t.Text(paint.Muted, d.tr("ages to 1h+ ")) + short.String() + " " + oldest,
-		short.String() + " " + oldest, oldest,
+		short.String() + " " + oldest, short.String() + " " + brief(b.Oldest()) + " ", short.String(),
 	} {
 		if textWidth(words) <= room {
 			return words
@@ -194,6 +194,13 @@ func deliveryDetail(d *desk, r *inspect.OutboxRow, w int) (left, right []string)
 		a.in(d.tr("doubt"), d.tr("the last try may have arrived"), paint.Warn)
 	}
 	b.in(d.tr("error"), r.LastError, paint.Bad)
+	if !r.NextAttempt.IsZero() {
+		words := stamp(r.NextAttempt)
+		if left := r.NextAttempt.Sub(d.now()); left > 0 {
+			words += ", " + d.tr("in %s", brief(left.Truncate(time.Second)))
+		}
+		b.add(d.tr("next try"), words)
+	}
 	if r.BehindID != 0 {
 		b.add(d.tr("behind"), d.tr("row %d, which is %s", r.BehindID, r.BehindState))
 	}

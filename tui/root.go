@@ -277,6 +277,8 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		case printedMsg:
 			r.printed(got)
 			return nil
+		case handoverMsg:
+			return r.handed(got)
 		case offeredMsg:
 			r.prompt.take(got)
 			return nil

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"rewardctl/config"
 	"rewardctl/tui"
@@ -94,9 +95,15 @@ func (f *consoleFiles) export(_ context.Context, rows tui.Export) (string, error
 	if err != nil {
 		return "", err
 	}
-	if rows.Format == string(formatCSV) {
+	switch rows.Format {
+	case string(formatCSV):
 		err = writeCSV(file, exportListing(rows), f.app.raw, nil)
-	} else {
+	case tui.ExportMarkdown:
+		for _, row := range rows.Rows {
+			_, lineErr := fmt.Fprintln(file, strings.Join(row, ""))
+			err = errors.Join(err, lineErr)
+		}
+	default:
 		err = writeLines(file, rows)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {

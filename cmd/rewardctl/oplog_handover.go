@@ -15,6 +15,7 @@ import (
 type shiftJSON struct {
 	From       *string        `json:"from"`
 	To         *string        `json:"to"`
+	Actor      *string        `json:"actor"` // whose deeds; null for everybody's
 	Sums       []shiftSumJSON `json:"sums"`
 	Unfinished []logEntryJSON `json:"unfinished"`
 	Glass      []glassJSON    `json:"broken_glass"`
@@ -43,12 +44,13 @@ type shiftSumJSON struct {
 }
 
 func (a *app) oplogHandoverCommand() *cobra.Command {
-	var since, until string
+	var since, until, actor string
 	cmd := &cobra.Command{
 		Use:   "handover --since 4h",
 		Short: "Write a report of a shift in Markdown: what was done, refused and left unfinished",
 		Example: "  rewardctl oplog handover --since 8h > handover.md\n" +
-			"  rewardctl oplog handover --since 2026-11-30T06:00 --until 2026-11-30T14:00",
+			"  rewardctl oplog handover --since 2026-11-30T06:00 --until 2026-11-30T14:00\n" +
+			"  rewardctl oplog handover --since 8h --actor mara",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := demand(cmd, "since"); err != nil {
@@ -67,7 +69,7 @@ func (a *app) oplogHandoverCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			shift, err := reader.Shift(cmd.Context(), from, to)
+			shift, err := reader.Shift(cmd.Context(), from, to, actor)
 			if err != nil {
 				return err
 			}
@@ -76,6 +78,7 @@ func (a *app) oplogHandoverCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&since, "since", "", "how long ago the shift began, or when")
 	cmd.Flags().StringVar(&until, "until", "", "when it ended; now unless given")
+	cmd.Flags().StringVar(&actor, "actor", "", "only deeds of this operator or database user")
 	return cmd
 }
 
@@ -93,7 +96,7 @@ func spanBegin(since string, to time.Time) (time.Time, error) {
 
 func (a *app) printShift(s inspect.LogShift) error {
 	doc := shiftJSON{
-		From: jsonTime(s.From), To: jsonTime(s.To), Sums: []shiftSumJSON{},
+		From: jsonTime(s.From), To: jsonTime(s.To), Actor: jsonText(s.Actor), Sums: []shiftSumJSON{},
 		Unfinished: logEntriesJSON(s.Unfinished), Refused: logEntriesJSON(s.Refused),
 		Deeds: logEntriesJSON(s.Deeds), Cut: s.Cut, HeadID: jsonID(s.Head.ID),
 		HeadHash: hex.EncodeToString(s.Head.Hash), Glass: []glassJSON{},
@@ -136,6 +139,9 @@ func logEntriesJSON(entries []inspect.LogEntry) []logEntryJSON {
 func writeShift(w *bufio.Writer, s inspect.LogShift) {
 	fmt.Fprintf(w, "# Handover %s to %s (UTC)\n\n", s.From.UTC().Format("2006-01-02 15:04"),
 		s.To.UTC().Format("2006-01-02 15:04"))
+	if s.Actor != "" {
+		fmt.Fprintf(w, "Deeds of %s; what is unfinished is of everybody.\n\n", markdown(s.Actor))
+	}
 	fmt.Fprint(w, "## Left unfinished\n\n")
 	if len(s.Unfinished) == 0 {
 		fmt.Fprint(w, "Nothing.\n\n")

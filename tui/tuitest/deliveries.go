@@ -180,23 +180,29 @@ func (w *World) fillDeliveries() {
 		row(92, "parked", inspect.OutboxParked, 1, ""),
 		row(95, "pending", inspect.OutboxFresh, 0, ""),
 	})
+	w.outbox[1].NextAttempt = w.now().Add(40 * time.Second)
 	w.log = []inspect.LogEntry{
 		{
 			ID: 3, At: at.Add(2 * time.Minute), Operator: "mlee", DBUser: "ops", Host: "desk-7",
 			Action: "lease release", Target: "reward:player-9", Phase: inspect.LogResult, Intent: 2,
 			Outcome: "released", Reason: "worker is gone", Ticket: "INC-77",
-			Command:  "rewardctl lease release reward:player-9 --owner w-9 --token 7 --reason gone",
-			Observed: `{"owner": "w-9"}`, Arguments: "{}",
+			Command:   "rewardctl lease release reward:player-9 --owner w-9 --token 7 --reason gone",
+			Observed:  `{"lock": "7:w-9", "left": "12s"}`,
+			Arguments: `{"resource": "reward:player-9", "owner": "w-9", "token": "7"}`,
+			Before:    `{"fence": "6", "lock": "7:w-9"}`, After: `{"fence": "7", "lock": "none"}`,
 		},
 		{
 			ID: 2, At: at.Add(2 * time.Minute), Operator: "mlee", DBUser: "ops", Host: "desk-7",
 			Action: "lease release", Target: "reward:player-9", Phase: inspect.LogIntent,
-			Reason: "worker is gone", Command: "rewardctl lease release reward:player-9", Arguments: "{}",
+			Reason: "worker is gone", Command: "rewardctl lease release reward:player-9",
+			Arguments: `{"resource": "reward:player-9", "owner": "w-9", "token": "7"}`,
 		},
 		{
 			ID: 1, At: at, Operator: "jo", DBUser: "support", Host: "desk-2", Action: "grant create",
 			Target: "player-42", Phase: inspect.LogDenied, Outcome: "denied: over the limit",
-			Reason: "outage", Command: "rewardctl grant create --player player-42", Arguments: "{}",
+			Reason: "outage", Command: "rewardctl grant create --player player-42",
+			Arguments: `{"player": "player-42", "event": "outage:player-42:ZD-5512:gems:v1", ` +
+				`"kind": "gems", "amount": "200"}`,
 		},
 	}
 }
