@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -39,7 +40,11 @@ func PaidTwice(player string, entries []PlayerEntry) [][]int64 {
 	}
 	var groups [][]int64
 	for _, rows := range byContent {
-		slices.SortFunc(rows, func(a, b nearRow) int { return a.at.Compare(b.at) })
+		// Of those that were posted at one moment the ids, which are all digits, tell the order.
+		slices.SortFunc(rows, func(a, b nearRow) int {
+			return cmp.Or(a.at.Compare(b.at), cmp.Compare(len(a.place), len(b.place)),
+				cmp.Compare(a.place, b.place))
+		})
 		group := &nearGroup{window: twiceWindow, report: func(d draft) {
 			ids := make([]int64, 0, len(d.Places))
 			for _, place := range d.Places {

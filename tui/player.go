@@ -43,6 +43,7 @@ type playerScreen struct {
 	about    []inspect.PlayerFinding
 	explain  string // an event to explain as soon as the player is read
 	asked    asked  // what was read
+	width    int    // of the screen when it was drawn last
 	turned   bool   // the filter asks for something else than was read
 }
 
@@ -320,24 +321,24 @@ func (s *playerScreen) State() json.RawMessage {
 	return raw
 }
 
-// playerHead is how many lines stand above the timeline.
+// head is what stands above the timeline: the search box, what audits found, the balances.
 func (s *playerScreen) head(w int) []string {
 	t := s.d.theme
-	box := " " + t.Text(paint.Muted, s.d.tr("player")+"  ") +
-		s.search.view(t, min(w-12, 50), s.typing)
-	lines := []string{safetext.Fit(box, w, "")}
+	label := " " + t.Text(paint.Muted, s.d.tr("player")+"  ")
 	if s.typing {
-		return lines
+		return []string{safetext.Fit(label+s.search.view(t, min(w-12, 90), true), w, "")}
 	}
-	lines = append(lines, safetext.Fit(s.balanceLine(), w, t.Glyphs.Ellipsis))
-	if words := s.aboutLine(); words != "" {
-		lines = append(lines, safetext.Fit(words, w, t.Glyphs.Ellipsis))
+	about := s.aboutLine()
+	box := label + s.search.view(t, max(min(w-12-safetext.Width(about), 50), 12), false)
+	return []string{
+		safetext.Fit(box+"  "+about, w, t.Glyphs.Ellipsis),
+		safetext.Fit(s.balanceLine(), w, t.Glyphs.Ellipsis),
 	}
-	return lines
 }
 
 // View draws the search box, and the balances and the timeline, or what can be typed.
 func (s *playerScreen) View(w, h int) string {
+	s.width = w
 	lines := s.head(w)
 	if s.typing {
 		return strings.Join(append(lines, s.startLines(w, h-len(lines))...), "\n")
@@ -352,7 +353,7 @@ func (s *playerScreen) Click(x, y int) {
 		s.clickStart(y)
 		return
 	}
-	s.entryList.Click(x, y-len(s.head(widthMin)))
+	s.entryList.Click(x, y-len(s.head(s.width)))
 }
 
 func (s *playerScreen) balanceLine() string {

@@ -72,8 +72,8 @@ func (s *playerScreen) askKeys() []Binding {
 			Action: s.groupTwice,
 		},
 		{
-			Keys: []string{"F"}, Help: "what audits found", Enabled: s.hasAbout,
-			Quiet: len(s.about) == 0, Action: s.openAbout,
+			Keys: []string{"F"}, Help: "what audits found", Enabled: s.hasAbout, Quiet: true,
+			Action: s.openAbout,
 		},
 		{Keys: []string{"t"}, Help: "to a date", Enabled: s.hasPlayer, Action: s.jump},
 		{

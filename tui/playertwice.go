@@ -171,7 +171,7 @@ func (s *playerScreen) aboutLine() string {
 	if open > 1 {
 		words = s.d.tr("%d findings of audits; the first: %s", open, first.What)
 	}
-	return " " + t.Text(paint.Bad, t.Glyphs.Warning+" "+safetext.Cell(words)) +
+	return t.Text(paint.Bad, t.Glyphs.Warning+" "+safetext.Cell(words)) +
 		t.Text(paint.Muted, "  "+s.d.tr("F shows"))
 }
 
