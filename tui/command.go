@@ -67,6 +67,7 @@ func (p *prompt) opening() []command {
 		about("explain PLAYER EVENT", text.N("was it granted, and why or why not"), ScreenPlayer,
 			"player", "explain"),
 		newCommand("grant create [--player P ...]", text.N("grant by hand"), r.openGrant),
+		newCommand("grant plan [FILE] [--campaign C ...]", text.N("plan a file of rewards"), r.openFile),
 		list("grant list [FILTER]", text.N("the plans"), ScreenPlans),
 		about("grant status PLAN", text.N("the rows of a plan"), ScreenPlanRows, "plan"),
 		list("approvals [FILTER]", text.N("what waits for somebody's approval"), ScreenApprovals),
@@ -232,6 +233,46 @@ func (r *root) openGrant(words []string) tea.Cmd {
 		args[name] = value
 	}
 	return r.goTo(ScreenGrant, args)
+}
+
+// openFile fills the screen of a file from the words of grant plan.
+func (r *root) openFile(words []string) tea.Cmd {
+	args, columns := Args{}, []string{}
+	known := map[string]bool{
+		"campaign": true, "version": true, "sheet": true, "reason": true, "column": true,
+	}
+	for i, flags := 0, true; i < len(words); i++ {
+		name, value, joined := strings.Cut(strings.TrimPrefix(words[i], "--"), "=")
+		switch isFlag := flags && strings.HasPrefix(words[i], "--"); {
+		case words[i] == "--" && flags:
+			flags = false
+			continue
+		case isFlag && name == "skip-invalid" && !joined:
+			args[name] = "yes"
+			continue
+		case !isFlag && args["file"] == "":
+			args["file"] = words[i]
+			continue
+		case !isFlag || !known[name]:
+			return r.usage("grant plan [FILE] [--campaign C] [--version N] [--sheet S]" +
+				" [--column player_id=NAME] [--reason TEXT] [--skip-invalid]")
+		case !joined && i+1 >= len(words):
+			r.d.say(Warned, r.d.tr("--%s needs a value", name))
+			return nil
+		case !joined:
+			i++
+			value = words[i]
+		}
+		if name == "column" {
+			columns = append(columns, value)
+			continue
+		}
+		args[name] = value
+	}
+	if len(columns) > 0 {
+		args["columns"] = strings.Join(columns, "\n")
+	}
+	return r.goTo(ScreenFile, args)
 }
 
 // split breaks a line into words as a shell does: blanks separate, quotes and \ keep together.

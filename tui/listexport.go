@@ -21,6 +21,8 @@ type Export struct {
 	Format string // "csv" or "jsonl"; or ExportMarkdown
 	Header []string
 	Rows   [][]string
+	// Each gives the rows one by one instead, where they are too many to be held at once.
+	Each func(write func(row []string) error) error
 }
 
 // exportMsg says where an export went.
@@ -144,7 +146,9 @@ func (l *list[R]) export(format string, items []*item[R]) tea.Cmd {
 	d := l.d
 	_, cmd := d.start(d.ctx, "export", false, deedLimit, func(ctx context.Context, _ *job) tea.Msg {
 		header, rows := l.cells(items)
-		path, err := d.opts.Export(ctx, Export{string(l.spec.id), format, header, rows})
+		path, err := d.opts.Export(ctx, Export{
+			Name: string(l.spec.id), Format: format, Header: header, Rows: rows,
+		})
 		return exportMsg{path, len(rows), err}
 	})
 	return cmd

@@ -27,18 +27,13 @@ const (
 // all of it but ApplyPlan, which needs the engine.
 type Planner interface {
 	Plans(ctx context.Context, filter repair.PlanFilter) ([]repair.Plan, error)
+	// Plan reads a plan without asking what it would do now, which takes long for a large one.
+	Plan(ctx context.Context, id int64) (repair.Plan, error)
 	PreviewPlan(ctx context.Context, id int64) (repair.Plan, repair.PlanPreview, error)
 	PlanLines(ctx context.Context, id int64, ungranted bool, take func(repair.ApplyLine) error) error
 	Decide(ctx context.Context, word string, req repair.DecideRequest) (repair.Plan, error)
 	ApplyPlan(ctx context.Context, run repair.PlanRun) (repair.PlanReport, error)
-	// MakePlan reads a file and freezes its rows.
-	MakePlan(ctx context.Context, ask PlanAsk, tell func(string)) (repair.Plan, error)
-}
-
-// PlanAsk says which file to plan.
-type PlanAsk struct {
-	Path, Campaign, Reason string
-	SkipInvalid            bool
+	Files
 }
 
 // askPlan asks whether to decide about the plan under the cursor.

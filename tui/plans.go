@@ -274,7 +274,7 @@ func planKeys(l *planList) []Binding {
 		},
 		{
 			Keys: []string{"F"}, Help: "plan a file", Changes: true, Enabled: d.canPlan,
-			Action: func() tea.Cmd { return openPlanFile(d) },
+			Action: func() tea.Cmd { return d.root.goTo(ScreenFile, nil) },
 		},
 	}
 }

@@ -61,7 +61,9 @@ func (s *playerScreen) exportAll(format string) tea.Cmd {
 				}
 			}
 			header, cells := s.cells(items)
-			path, err := d.opts.Export(ctx, Export{string(ScreenPlayer), format, header, cells})
+			path, err := d.opts.Export(ctx, Export{
+				Name: string(ScreenPlayer), Format: format, Header: header, Rows: cells,
+			})
 			return exportMsg{path, len(cells), err}
 		})
 	j.long = true

@@ -50,8 +50,8 @@ func newRoot(d *desk) *root {
 	d.root = r
 	r.screens = []screen{
 		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newRefusedScreen(d),
-		newPlayerScreen(d),
-		newGrantScreen(d), newPlansScreen(d), newPlanRowsScreen(d), newAuditsScreen(d),
+		newPlayerScreen(d), newGrantScreen(d), newPlansScreen(d), newPlanRowsScreen(d),
+		newBulkScreen(d), newAuditsScreen(d),
 		newFindingsScreen(d), newApprovalsScreen(d), newOutboxScreen(d), newLogScreen(d),
 		newDoctorScreen(d), newDrillsScreen(d),
 	}

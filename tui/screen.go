@@ -26,6 +26,7 @@ const (
 	ScreenPlans     ScreenID = "plans"
 	ScreenApprovals ScreenID = "approvals"
 	ScreenPlanRows  ScreenID = "plan"
+	ScreenFile      ScreenID = "file"
 	ScreenOutbox    ScreenID = "outbox"
 	ScreenLog       ScreenID = "log"
 	ScreenDoctor    ScreenID = "doctor"

@@ -114,7 +114,7 @@ func (w *wiring) consoleOptions(ctx context.Context) (tui.Options, error) {
 		Home: orElse(w.app.home, w.conf.UI.Home), Roles: w.conf.UI.Roles,
 		Contexts: w.targets(),
 		Keys:     w.conf.UI.Keys, Mouse: w.conf.UI.Mouse,
-		Export: files.export, State: files.load(), SaveState: files.save,
+		Export: files.exportAny, State: files.load(), SaveState: files.save,
 		Now: w.app.now, Color: mode, ASCII: ascii || w.conf.UI.ASCII,
 		Multiplexer: w.app.multiplexer(),
 		Clipboard:   w.app.clipboard(), Input: w.app.stdin, Output: w.app.stdout,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,12 +125,29 @@ func TestConsoleAsksAsCommandsDo(t *testing.T) {
 			t.Errorf("%q", ask.CLI())
 		}
 	}
-	plan := tui.PlanAsk{Path: "-odd file.csv", Campaign: "c", Reason: "it's late", SkipInvalid: true}
-	cmd, args := parse(t, plan.CLI())
-	if args[0] != plan.Path || flag(cmd, "campaign") != "c" || flag(cmd, "reason") != plan.Reason ||
-		flag(cmd, "skip-invalid") != "true" {
-		t.Errorf("%q", plan.CLI())
-	}
+}
+
+// What the screen of a file shows means the same file, read in the same way, when it is typed.
+func TestFileOfTheConsoleAsksAsTheCommandDoes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := tui.PlanAsk{
+			Path: odd().Draw(t, "path"), Sheet: odd().Draw(t, "sheet"),
+			Campaign: odd().Draw(t, "campaign"), Reason: odd().Draw(t, "reason"),
+			Version: rapid.IntRange(1, 3).Draw(t, "version"), Columns: oddColumns(t),
+			SkipInvalid: rapid.Bool().Draw(t, "skip"),
+		}
+		cmd, args := parse(t, want.CLI())
+		got := tui.PlanAsk{
+			Path: args[0], Sheet: flag(cmd, "sheet"), Campaign: flag(cmd, "campaign"),
+			Reason: flag(cmd, "reason"), SkipInvalid: flag(cmd, "skip-invalid") == "true",
+			Columns: columnsFrom(t, cmd),
+		}
+		got.Version, _ = strconv.Atoi(flag(cmd, "version"))
+		if !reflect.DeepEqual(got, want) || cmd.CommandPath() != "rewardctl grant plan" {
+			t.Fatalf("%q means %+v, want %+v", want.CLI(), got, want)
+		}
+	})
 }
 
 // Every command that the console runs by itself is there, and only reads.

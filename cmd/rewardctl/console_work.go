@@ -162,27 +162,3 @@ func (c *consolePlans) ApplyPlan(
 	}
 	return c.Operator.ApplyPlan(ctx, c.Known(c.engine), plan)
 }
-
-// MakePlan checks a file and freezes its rows.
-func (c *consolePlans) MakePlan(
-	ctx context.Context, ask tui.PlanAsk, tell func(string),
-) (repair.Plan, error) {
-	quiet := *c.wiring.app
-	quiet.stdout, quiet.stderr, quiet.stdin = io.Discard, io.Discard, strings.NewReader("")
-	f := planFlags{
-		campaign: ask.Campaign, reason: ask.Reason, version: 1, skipInvalid: ask.SkipInvalid,
-	}
-	if ask.Path == "-" {
-		return repair.Plan{}, usage("file", "name a file", "the console reads no standard input")
-	}
-	file, err := quiet.openGrants(ctx, c.wiring, ask.Path, f, quiet.newProgress())
-	if err != nil {
-		return repair.Plan{}, err
-	}
-	defer file.Close()
-	plan, _, err := c.Operator.MakePlan(ctx, file, repair.PlanRequest{
-		Campaign: f.campaign, Version: f.version, Reason: f.reason, SkipInvalid: f.skipInvalid,
-		OnRows: func(done, total int64) { tell(fmt.Sprintf("%d/%d", done, total)) },
-	})
-	return plan, err
-}

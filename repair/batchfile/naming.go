@@ -171,3 +171,7 @@ func (f *File) Columns() []Column {
 	}
 	return columns
 }
+
+// SameColumn reports whether two names are one column: they differ in letter case, blanks, hyphens
+// and invisible characters at most.
+func SameColumn(a, b string) bool { return columnName(a) == columnName(b) }

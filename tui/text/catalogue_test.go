@@ -182,7 +182,8 @@ func untranslated() []string {
 		// Commands, as they are typed.
 		"player history PLAYER", "lease show RESOURCE", "audit show RUN",
 		"token list RESOURCE", "token refused [--since 4h]", "lease list [FILTER]",
-		"grant create [--player P ...]", "audit list [FILTER]", "grant list [FILTER]",
+		"grant create [--player P ...]", "grant plan [FILE] [--campaign C ...]",
+		"audit list [FILTER]", "grant list [FILTER]",
 		"grant status PLAN", "outbox list [FILTER]", "oplog list [FILTER]", "drill list", "lease list",
 		"player history", "grant create", "audit list", "grant list", "outbox list", "oplog list",
 		"rewardctl drill run ",

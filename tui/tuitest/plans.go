@@ -8,7 +8,6 @@ import (
 
 	"rewardctl/grant"
 	"rewardctl/repair"
-	"rewardctl/tui"
 )
 
 // Plans implements tui.Planner.
@@ -47,6 +46,12 @@ func (w *World) PreviewPlan(ctx context.Context, id int64) (
 		}
 	}
 	return repair.Plan{}, repair.PlanPreview{}, fmt.Errorf("there is no plan %d", id)
+}
+
+// Plan implements tui.Planner.
+func (w *World) Plan(ctx context.Context, id int64) (repair.Plan, error) {
+	p, _, err := w.PreviewPlan(ctx, id)
+	return p, err
 }
 
 // PlanLines implements tui.Planner.
@@ -126,22 +131,6 @@ func (w *World) ApplyPlan(ctx context.Context, run repair.PlanRun) (repair.PlanR
 		}
 	}
 	return repair.PlanReport{}, fmt.Errorf("there is no plan %d", run.Plan.ID)
-}
-
-// MakePlan implements tui.Planner.
-func (w *World) MakePlan(ctx context.Context, ask tui.PlanAsk, tell func(string)) (
-	repair.Plan, error,
-) {
-	if err := w.enter(ctx); err != nil {
-		return repair.Plan{}, err
-	}
-	tell("3 rows")
-	p := w.plan(int64(20+len(w.plans)), repair.PlanReady, 3)
-	p.Campaign, p.Reason, p.Source = ask.Campaign, ask.Reason, ask.Path
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.plans = append([]repair.Plan{p}, w.plans...)
-	return p, nil
 }
 
 // Decided returns the decisions about plans that were carried out.

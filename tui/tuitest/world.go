@@ -13,6 +13,7 @@ import (
 	"rewardctl/grant"
 	"rewardctl/inspect"
 	"rewardctl/repair"
+	"rewardctl/tui"
 )
 
 // World is a small made-up system behind the console's ports. Tests change it under the console's
@@ -31,6 +32,7 @@ type World struct {
 	plans    []repair.Plan
 	decided  []repair.DecideRequest
 	applied  []int64
+	asked    []tui.PlanAsk
 	reversed []repair.ReverseRequest
 	released []repair.ReleaseRequest
 	burned   []repair.BurnRequest
