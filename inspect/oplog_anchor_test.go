@@ -131,7 +131,8 @@ func TestShiftAndUnfinishedDeeds(t *testing.T) {
 		s.Cut || s.Head.ID != 6 {
 		t.Errorf("%+v", s)
 	}
-	if s, err = b.reader.Shift(t.Context(), now.Add(time.Hour), now.Add(2*time.Hour), ""); err != nil ||
+	s, err = b.reader.Shift(t.Context(), now.Add(time.Hour), now.Add(2*time.Hour), "")
+	if err != nil ||
 		len(s.Deeds) != 0 || len(s.Sums) != 0 || len(s.Unfinished) != 1 {
 		t.Errorf("a later shift: %+v, %v", s, err)
 	}

@@ -41,9 +41,10 @@ type LogShift struct {
 // shiftMax is how many rows of each kind a shift lists.
 const shiftMax = 500
 
-// Shift sums up what operators did from one time to another; actor is an operator or a database user,
-// empty for all. What is left unfinished is of anybody: whoever takes over has to look. It returns a *grant.Rejection for a
-// span that is none, and a *grant.BackendError when PostgreSQL could not be asked.
+// Shift sums up what operators did from one time to another; actor is an operator or a database
+// user, empty for all. What is left unfinished is of anybody: whoever takes over has to look. It
+// returns a *grant.Rejection for a span that is none, and a *grant.BackendError when PostgreSQL
+// could not be asked.
 func (r *Reader) Shift(
 	ctx context.Context, from, to time.Time, actor string,
 ) (LogShift, error) {

@@ -115,8 +115,8 @@ func (r *Reader) pulsePostgres(ctx context.Context, p *Pulse) error {
 	})
 }
 
-// count puts the minutes of both tables in their places. Where as many rows as may be looked at were
-// looked at, and none was older than the first minute, there are more.
+// count puts the minutes of both tables in their places. Where as many rows as may be looked at
+// were looked at, and none was older than the first minute, there are more.
 func (p *Pulse) count(rows []pulseRow) {
 	looked, older := map[string]int{}, map[string]bool{}
 	for _, row := range rows {

@@ -64,7 +64,8 @@ func TestPulseCountsWhatTheFenceStopped(t *testing.T) {
 		t.Fatalf("%v, missing %v", err, p.Missing)
 	}
 	last := inspect.PulseFenced - 1
-	if p.LateWrites != 7 || p.Fenced[last-3] != 2 || p.Collisions != 1 || p.Fenced[last] != 3 || p.Fenced[last-1] != 2 ||
+	if p.LateWrites != 7 || p.Fenced[last-3] != 2 || p.Collisions != 1 ||
+		p.Fenced[last] != 3 || p.Fenced[last-1] != 2 ||
 		p.Fenced[last-50] != 1 || p.FencedBounded {
 		t.Errorf("late %d, collisions %d, %v", p.LateWrites, p.Collisions, p.Fenced)
 	}

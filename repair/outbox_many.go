@@ -12,8 +12,8 @@ import (
 	"rewardctl/grant"
 )
 
-// OutboxSet is a frozen set of outbox rows for one deed: exactly these are changed, each only if its
-// state and its attempts still are what was seen.
+// OutboxSet is a frozen set of outbox rows for one deed: exactly these are changed, each only if
+// its state and its attempts still are what was seen.
 type OutboxSet struct {
 	Deed     OutboxDeed
 	Requests []OutboxRequest // in order of ledger id
@@ -64,7 +64,8 @@ func (s OutboxSet) Target() string {
 	return strconv.Itoa(len(s.Requests)) + " outbox rows"
 }
 
-// CLI returns the outbox command that names every row. The digest holds it to what was seen of them.
+// CLI returns the outbox command that names every row. The digest holds it to what was seen of
+// them.
 func (s OutboxSet) CLI() []string {
 	argv := []string{"rewardctl", "outbox", string(s.Deed), "--set", s.Digest}
 	if len(s.Requests) > 0 {
@@ -96,9 +97,9 @@ type OutboxOf struct {
 	NotRun  bool  // the run stopped before this row; Change says nothing then
 }
 
-// ChangeOutboxMany changes the rows of a set one after the other, each as ChangeOutbox does, with its
-// own row in the log, and answers each. A row that changed is left, and the others go on. When ctx
-// ends, or the server answers nothing any more, the rest is marked NotRun. onDone is told each
+// ChangeOutboxMany changes the rows of a set one after the other, each as ChangeOutbox does, with
+// its own row in the log, and answers each. A row that changed is left, and the others go on. When
+// ctx ends, or the server answers nothing any more, the rest is marked NotRun. onDone is told each
 // answer as it comes; nil does nothing.
 func (o *Operator) ChangeOutboxMany(
 	ctx context.Context, set OutboxSet, onDone func(OutboxOf),

@@ -72,7 +72,9 @@ func TestOutboxSetIsNamedByWhatWasSeen(t *testing.T) {
 	}
 	var refused *grant.Rejection
 	for _, bad := range [][]repair.OutboxRequest{
-		{row, row}, {{LedgerID: 7, Attempts: 5}}, {{LedgerID: 7, State: "dead", Attempts: -1}},
+		{row, row},
+		{{LedgerID: 7, Attempts: 5}},
+		{{LedgerID: 7, State: "dead", Attempts: -1}},
 		{{LedgerID: 7, State: "claimed", Attempts: 5}},
 	} {
 		if _, err := repair.NewOutboxSet(repair.OutboxPark, bad); !errors.As(err, &refused) {

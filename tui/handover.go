@@ -15,8 +15,8 @@ const handoverUsage = "handover [4h [all]]"
 // ExportMarkdown is the format of a report: each row is one line of it.
 const ExportMarkdown = "md"
 
-// handover writes a report as Markdown, for the ticket or the next shift, and copies it: of what was
-// done in this console, or, with a time, of what this operator or everybody did in it.
+// handover writes a report as Markdown, for the ticket or the next shift, and copies it: of what
+// was done in this console, or, with a time, of what this operator or everybody did in it.
 func (r *root) handover(words []string) tea.Cmd {
 	d := r.d
 	if len(words) == 0 {
@@ -63,8 +63,8 @@ func (r *root) handed(got handoverMsg) tea.Cmd {
 func (r *root) handOver(report string) tea.Cmd {
 	d := r.d
 	report += r.needed()
-	p := &handoverPage{page: *newPage(r, d.tr("handover, copied"), strings.Split(report, "\n")), report: report}
-	r.open(p, false)
+	text := newPage(r, d.tr("handover, copied"), strings.Split(report, "\n"))
+	r.open(&handoverPage{page: *text, report: report}, false)
 	return d.clip(d.tr("the handover"), report)
 }
 

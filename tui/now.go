@@ -202,8 +202,8 @@ func (d *desk) pulseTiles(p inspect.Pulse) []tile {
 	}
 }
 
-// fencedTile counts the writes that the fence refused. A late one is the fence at work; a token that
-// two owners had means that Redis lost its counters.
+// fencedTile counts the writes that the fence refused. A late one is the fence at work; a token
+// that two owners had means that Redis lost its counters.
 func (d *desk) fencedTile(p inspect.Pulse) tile {
 	t := tile{
 		key: "fenced", label: text.N("writes the fence refused"), count: p.LateWrites + p.Collisions,

@@ -183,7 +183,8 @@ func (s *nowScreen) Bindings() []Binding {
 	return append(list, scrolling(move, func() int { return len(s.tiles) })...)
 }
 
-// seek puts the cursor on the next tile that needs somebody, or on the one before; round at the ends.
+// seek puts the cursor on the next tile that needs somebody, or on the one before; round at the
+// ends.
 func (s *nowScreen) seek(step int) tea.Cmd {
 	n := len(s.tiles)
 	for i := 1; i <= n; i++ {

@@ -3,6 +3,8 @@ package tui
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,8 +88,8 @@ func outcomeWord(d *desk, e *inspect.LogEntry) (string, paint.Role) {
 	return g.OK + " " + words, paint.Good
 }
 
-// needsLook says whether a row needs somebody: what was refused, what failed, and what was begun and
-// has no result among the rows that were read.
+// needsLook says whether a row needs somebody: what was refused, what failed, and what was begun
+// and has no result among the rows that were read.
 func needsLook(d *desk, e *inspect.LogEntry) bool {
 	if e.Phase != inspect.LogIntent {
 		return e.Phase != inspect.LogResult
@@ -100,7 +102,8 @@ func needsLook(d *desk, e *inspect.LogEntry) bool {
 	return !settled[e.ID]
 }
 
-// logDetail writes a row on two levels: what was intended, the command, and below it what came of it.
+// logDetail writes a row on two levels: what was intended, the command, and below it what came of
+// it.
 func logDetail(d *desk, e *inspect.LogEntry, w int) (left, right []string) {
 	a, b := facts{d: d, w: w}, facts{d: d, w: w}
 	words, role := outcomeWord(d, e)
@@ -120,12 +123,18 @@ func logDetail(d *desk, e *inspect.LogEntry, w int) (left, right []string) {
 	return a.lines, b.lines
 }
 
-// plainObject leaves out an object without content.
-func plainObject(s string) string {
-	if s == "{}" {
-		return ""
+// plainObject writes an object of the log in a line, such as "left 12s, lock 7:w-9"; what is none as it
+// is.
+func plainObject(raw string) string {
+	values := logObject(raw)
+	if values == nil {
+		return raw
 	}
-	return s
+	words := make([]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		words = append(words, name+" "+values[name])
+	}
+	return strings.Join(words, ", ")
 }
 
 func logKeys(l *logList) []Binding {
@@ -135,7 +144,8 @@ func logKeys(l *logList) []Binding {
 			Keys: []string{"enter"}, Help: "the whole row", Enabled: hasRow(l),
 			Action: func() tea.Cmd {
 				e := l.selected().row
-				d.root.open(newPage(d.root, d.tr("row %d of the log", e.ID), logText(d, e, partner(l, e))), false)
+				text := logText(d, e, partner(l, e))
+				d.root.open(newPage(d.root, d.tr("row %d of the log", e.ID), text), false)
 				return nil
 			},
 		},

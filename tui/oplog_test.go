@@ -8,8 +8,8 @@ import (
 	"rewardctl/tui"
 )
 
-// A row of the log is read on two levels: what was intended and the command, and below it what came of
-// it, with what changed.
+// A row of the log is read on two levels: what was intended and the command, and below it what came
+// of it, with what changed.
 func TestLogRowOnTwoLevels(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 40, nil)
@@ -60,8 +60,8 @@ func (r reads) Read(_ context.Context, words []string) (string, error) {
 	return "# Handover 10:00 to 14:00 (UTC)\n\n## Deeds\n\n* row 3: lease release", nil
 }
 
-// A handover of a time comes from the operator log: of this operator, or of everybody; it is copied,
-// and written to a file.
+// A handover of a time comes from the operator log: of this operator, or of everybody; it is
+// copied, and written to a file.
 func TestHandoverOfATime(t *testing.T) {
 	t.Parallel()
 	r := reads{make(chan []string, 1)}

@@ -126,7 +126,9 @@ func changeLines(d *desk, before, after map[string]string) []string {
 	}
 	const width = 26
 	g := d.theme.Glyphs
-	lines := []string{"      " + fitLabel("") + safetext.Fit(d.tr("before"), width, "") + "   " + d.tr("after")}
+	lines := []string{
+		"      " + fitLabel("") + safetext.Fit(d.tr("before"), width, "") + "   " + d.tr("after"),
+	}
 	for _, name := range names {
 		was, had := before[name]
 		is, has := after[name]

@@ -141,8 +141,8 @@ func backlogLine(l *outboxList, b outboxSums, w int) string {
 	return spread(line, right, w, t.Glyphs.Ellipsis)
 }
 
-// ageBars draws how old what is to be sent is, as a bar and a number for each range of ages, or with
-// less room as bars alone; the oldest is in words.
+// ageBars draws how old what is to be sent is, as a bar and a number for each range of ages, or
+// with less room as bars alone; the oldest is in words.
 func ageBars(d *desk, b outboxSums, room int) string {
 	t := d.theme
 	if b.ages.Looked == 0 {
@@ -163,7 +163,8 @@ func ageBars(d *desk, b outboxSums, room int) string {
 		if n == 0 {
 			role = paint.Muted
 		}
-		long.WriteString(t.Text(paint.Muted, names[i]+" ") + t.Text(role, bars[i]+idText(int64(n))) + "  ")
+		long.WriteString(t.Text(paint.Muted, names[i]+" ") +
+			t.Text(role, bars[i]+idText(int64(n))) + "  ")
 		short.WriteString(t.Text(role, bars[i]))
 	}
 	if waiting := b.Fresh + b.Retrying + b.InFlight; int64(b.ages.Looked) < waiting {

@@ -9,8 +9,8 @@ import (
 	"rewardctl/repair"
 )
 
-// Marked deliveries are changed exactly as they were seen: those that the filter hides are told, those
-// in another state are left out, and each is answered by itself.
+// Marked deliveries are changed exactly as they were seen: those that the filter hides are told,
+// those in another state are left out, and each is answered by itself.
 func TestMarkedDeliveriesAreRequeued(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 32, nil)

@@ -162,14 +162,16 @@ func (m outboxMarks) observed(d *desk, set repair.OutboxSet) Observed {
 		{Name: text.N("dead"), Value: strconv.Itoa(dead), Role: badIf(int64(dead))},
 		{Name: text.N("set"), Value: set.Digest},
 	}
-	o.Effects = append([]string{d.tr("each is changed only if its state and tries are still these")},
-		deliveryEffects(d, m.word)...)
+	if o.Effects = []string{d.tr("each is sent again at once, if its state and tries are still " +
+		"these")}; m.word == outboxPark {
+		o.Effects[0] = d.tr("each waits for a requeue, if its state and tries are still these")
+	}
 	if hidden > 0 {
 		o.Effects = append(o.Effects, d.tr("%d of them are hidden by the filter", hidden))
 	}
 	if m.left > 0 {
-		o.Effects = append(o.Effects, d.tr("%d marked ones are left out: in the state they are in it "+
-			"makes no sense", m.left))
+		o.Effects = append(o.Effects, d.tr("%d marked ones are left out: their state does not allow it",
+			m.left))
 	}
 	if m.gone > 0 {
 		o.Effects = append(o.Effects, d.tr("%d that were marked are delivered by now", m.gone))

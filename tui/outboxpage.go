@@ -14,7 +14,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// deliveryPage shows every try of a delivery and what is sent, folded until somebody wants it whole.
+// deliveryPage shows every try of a delivery and what is sent, folded until somebody wants it
+// whole.
 type deliveryPage struct {
 	page
 	d      *desk
@@ -32,7 +33,9 @@ type deliveryMsg struct {
 // openDelivery shows every try of a delivery, and what is sent.
 func openDelivery(d *desk, id int64) tea.Cmd {
 	p := &deliveryPage{d: d, folded: true}
-	p.page = *newPage(d.root, d.tr("delivery %d", id), []string{d.tr("reading") + d.theme.Glyphs.Ellipsis})
+	p.page = *newPage(d.root, d.tr("delivery %d", id), []string{
+		d.tr("reading") + d.theme.Glyphs.Ellipsis,
+	})
 	j, cmd := d.start(d.ctx, p.title, false, deedLimit, func(ctx context.Context, _ *job) tea.Msg {
 		got, err := d.opts.Inspector.OutboxShow(ctx, id)
 		return deliveryMsg{got, err}

@@ -207,7 +207,8 @@ func (t *timeline) lines(cursor *inspect.TokenUse) []string {
 	tr, theme := t.d.tr, t.d.theme
 	if len(t.spans) == 0 {
 		why := tr("no timeline: Redis remembers of none of the tokens when it was issued")
-		return []string{" " + theme.Text(paint.Muted, safetext.Fit(why, t.w, theme.Glyphs.Ellipsis)) + " "}
+		why = safetext.Fit(why, t.w, theme.Glyphs.Ellipsis)
+		return []string{" " + theme.Text(paint.Muted, why) + " "}
 	}
 	return []string{t.holders(cursor), t.writes(), t.axis()}
 }

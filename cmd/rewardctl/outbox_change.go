@@ -35,7 +35,8 @@ func (a *app) outboxRequeueCommand() *cobra.Command {
 		Long: "Sends again, counting failures anew, what was given up or parked; a row that waits for" +
 			" a\nretry is tried at once. With --all: every row that matches, and exactly as many as" +
 			"\n--dry-run counted, or none. --state delivered sends what was delivered once more, with" +
-			" the\nsame key: for a receiver that lost it. Several IDs: each only as --dry-run showed it (--set).",
+			" the\nsame key: for a receiver that lost it. Several IDs: each only as" +
+			" --dry-run showed it\n(--set).",
 		Example: "  rewardctl outbox requeue 4711 --reason \"item exists now, T-9\"\n" +
 			"  rewardctl outbox requeue --all --state dead --error 'no item' --reason T-9 --dry-run\n" +
 			"  rewardctl outbox requeue --all --state dead --error 'no item' --reason T-9 --expect 17",

@@ -1,5 +1,6 @@
 -- purpose: sum up the deeds of a span of time. A deed with an intent and a result counts once.
--- params:  @from, @to the span: from, and before; @actor an operator or a database user, empty for all
+-- params:  @from, @to the span: from, and before; @actor an operator or a database user, empty for
+--          all
 -- result:  one row per operator, action and outcome (what stands before its colon), most first
 -- locks:   none
 select a.operator, a.action, a.phase, split_part(a.outcome, ':', 1) as outcome,

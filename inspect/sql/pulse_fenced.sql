@@ -1,7 +1,7 @@
--- purpose: count the writes that the fence refused in the last minutes, for a glance. The newest are
---          found in an index that holds nothing else, and only so many are looked at.
--- params:  @minutes how many minutes; @bound how many of them to look at; @tombstone how the name of
---          the owner begins under which an operator burns a token
+-- purpose: count the writes that the fence refused in the last minutes, for a glance. The newest
+--          are found in an index that holds nothing else, and only so many are looked at.
+-- params:  @minutes how many minutes; @bound how many of them to look at; @tombstone how the name
+--          of the owner begins under which an operator burns a token
 -- result:  one row per minute and outcome that has any: how many minutes ago, and how many; a write
 --          under a token that was burned counts as late
 -- locks:   none
