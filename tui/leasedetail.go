@@ -18,7 +18,8 @@ const readLimit = 6 * time.Second // one question to the servers
 // pair writes a labelled value on one line.
 func pair(t *paint.Theme, label, value string, role paint.Role) string {
 	const labelWidth = 10
-	return t.Text(paint.Muted, safetext.Fit(label, labelWidth, "")) +
+	// A label can come from outside, too: the kind of a reward is one.
+	return t.Text(paint.Muted, safetext.Fit(safetext.Cell(label), labelWidth, "")) +
 		t.Text(role, safetext.Cell(value))
 }
 

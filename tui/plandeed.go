@@ -56,7 +56,7 @@ func planAction(word planDecision, p repair.Plan, reason string) repair.Action {
 // was looked at last; nil before the first look.
 func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.PlanPreview) deed {
 	a := deed{
-		word: "grant " + string(word), target: p.Name(), verb: string(word),
+		word: "grant " + string(word), target: p.Name(), verb: string(word), looks: lookLong,
 		cli: func(reason string) []string { return planAction(word, p, reason).CLI() },
 		observe: func(ctx context.Context) (Observed, error) {
 			now, fresh, err := d.opts.Plans.PreviewPlan(ctx, p.ID)
