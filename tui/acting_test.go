@@ -116,7 +116,11 @@ func TestBrokenGlassIsReviewed(t *testing.T) {
 func TestOwnPlanIsNotApproved(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 32, func(o *tui.Options) { o.User = "jo" })
-	askApproval(c)
+	c.Press("5")
+	c.See("outage-48")
+	c.See("it is your own plan") // beside the queue, before anybody asks
+	c.Press("V")
+	c.See("approve: it is your own plan")
 	c.See("it is your own plan")
 }
 

@@ -282,7 +282,7 @@ func (d *desk) planned(msg plannedMsg) tea.Cmd {
 		words = d.tr("these rows are planned already: %s, %s", p.Name(), p.State)
 	}
 	d.sayDeed(Info, words)
-	return d.root.goTo(ScreenPlans, Args{"row": idText(p.ID)})
+	return d.root.goTo(ScreenPlan, Args{"plan": idText(p.ID)})
 }
 
 // Crumb says what the screen is for.

@@ -69,7 +69,7 @@ func (p *prompt) opening() []command {
 		newCommand("grant create [--player P ...]", text.N("grant by hand"), r.openGrant),
 		newCommand("grant plan [FILE] [--campaign C ...]", text.N("plan a file of rewards"), r.openFile),
 		list("grant list [FILTER]", text.N("the plans"), ScreenPlans),
-		about("grant status PLAN", text.N("the rows of a plan"), ScreenPlanRows, "plan"),
+		about("grant status PLAN", text.N("a plan, and how far it is"), ScreenPlan, "plan"),
 		list("approvals [FILTER]", text.N("what waits for somebody's approval"), ScreenApprovals),
 		list("audit list [FILTER]", text.N("the audits"), ScreenAudits),
 		about("audit show RUN", text.N("what an audit found"), ScreenFindings, "run"),

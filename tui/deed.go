@@ -259,6 +259,10 @@ func (m *deedDialog) again() tea.Cmd {
 			return answerMsg{action.Word(), do(ctx, j)}
 		})
 	m.run, j.long = j, long
+	if a, ok := action.(asideDeed); ok && a.besides() != nil {
+		d.root.close(m)
+		return tea.Batch(cmd, a.besides()())
+	}
 	return cmd
 }
 

@@ -39,6 +39,7 @@ func tour() []visit {
 		{"approvals", []string{"esc", "5"}, "outage-48"},
 		{"approve", []string{"V"}, "now, live"},
 		{"plans", []string{"esc", "P"}, "outage-48"},
+		{"overview", []string{"enter"}, "What it does"},
 		{"plan", []string{"enter"}, "player-44"},
 		{"outbox", []string{"6"}, "given up"},
 		{"requeue", []string{"T"}, "now, live"},

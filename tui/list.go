@@ -83,6 +83,8 @@ type list[R any] struct {
 	lead func(a, b *R) int
 	// extra answers instead of what is shown, when more than that is to be exported.
 	extra func(format string) tea.Cmd
+	// extraSays is what extra exports, in words; empty for older pages.
+	extraSays string
 }
 
 func newList[R any](d *desk, spec listSpec[R]) *list[R] {

@@ -111,7 +111,11 @@ func (l *list[R]) ways() []choice {
 		add(words, func(format string) tea.Cmd { return l.export(format, items) })
 	}
 	if l.extra != nil {
-		add(d.tr("also what is older: every page of this filter"), l.extra)
+		words := l.extraSays
+		if words == "" {
+			words = d.tr("also what is older: every page of this filter")
+		}
+		add(words, l.extra)
 	}
 	return choices
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"rewardctl/repair"
 	"rewardctl/tui/paint"
@@ -29,6 +30,8 @@ type Planner interface {
 	Plans(ctx context.Context, filter repair.PlanFilter) ([]repair.Plan, error)
 	// Plan reads a plan without asking what it would do now, which takes long for a large one.
 	Plan(ctx context.Context, id int64) (repair.Plan, error)
+	// PlanOutcomes counts the rows of a plan by what became of them.
+	PlanOutcomes(ctx context.Context, id int64) (repair.ApplyCounts, error)
 	PreviewPlan(ctx context.Context, id int64) (repair.Plan, repair.PlanPreview, error)
 	PlanLines(ctx context.Context, id int64, ungranted bool, take func(repair.ApplyLine) error) error
 	Decide(ctx context.Context, word string, req repair.DecideRequest) (repair.Plan, error)
@@ -36,12 +39,26 @@ type Planner interface {
 	Files
 }
 
-// askPlan asks whether to decide about the plan under the cursor.
-func askPlan(l *planList, word planDecision) tea.Cmd {
-	p := *l.selected().row
-	saw := planSeen(l.d, word, p, p.Preview)
-	saw.At = l.shown.at
-	return openDeed(l.d, newPlanDeed(l.d, word, p, nil), saw)
+// light reports whether a decision needs no look at what the plan would do now, which takes long
+// for a large one: what stops a plan should not wait.
+func (w planDecision) light() bool { return w == planReject || w == planPause || w == planCancel }
+
+// askPlan asks whether to decide about a plan as it was seen.
+func askPlan(d *desk, word planDecision, p repair.Plan, at time.Time) tea.Cmd {
+	saw := planSeen(d, word, p, p.Preview)
+	saw.At = at
+	return openDeed(d, newPlanDeed(d, word, p, nil), saw)
+}
+
+// lookAtPlan reads a plan and, where the decision depends on it, what it would do now.
+func lookAtPlan(ctx context.Context, d *desk, word planDecision, id int64) (
+	repair.Plan, repair.PlanPreview, error,
+) {
+	if !word.light() {
+		return d.opts.Plans.PreviewPlan(ctx, id)
+	}
+	p, err := d.opts.Plans.Plan(ctx, id)
+	return p, p.Preview, err
 }
 
 // planAction is a decision about a plan as it was seen, as repair knows it.
@@ -59,7 +76,7 @@ func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.Plan
 		word: "grant " + string(word), target: p.Name(), verb: string(word), looks: lookLong,
 		cli: func(reason string) []string { return planAction(word, p, reason).CLI() },
 		observe: func(ctx context.Context) (Observed, error) {
-			now, fresh, err := d.opts.Plans.PreviewPlan(ctx, p.ID)
+			now, fresh, err := lookAtPlan(ctx, d, word, p.ID)
 			if err != nil {
 				return Observed{}, err
 			}
@@ -79,6 +96,7 @@ func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.Plan
 	}
 	if word == planApply {
 		a.verb, a.confirm, a.settled = "grant", idText(p.Left())+"-grant", true
+		a.aside = func() tea.Cmd { return d.root.goTo(ScreenPlan, Args{"plan": idText(p.ID)}) }
 		a.run = func(ctx context.Context, reason string, tell func(string)) Answer {
 			return runPlan(ctx, d, p, preview, tell)
 		}
@@ -94,13 +112,18 @@ func planSeen(d *desk, word planDecision, p repair.Plan, now repair.PlanPreview)
 		{Name: text.N("version"), Value: idText(p.Version), Guard: true},
 		{Name: text.N("hash"), Value: p.Hash, Guard: true},
 		{Name: text.N("rows"), Value: d.tr("%d due, %d left", p.Due, p.Left())},
-		{Name: text.N("new"), Value: idText(now.Fresh), Guard: word != planPause},
-		{Name: text.N("granted"), Value: idText(now.Granted), Guard: word == planApprove},
-		{
+	}}
+	if word.light() {
+		o.Effects = []string{d.tr("what it granted stays granted")}
+		return o
+	}
+	o.Facts = append(o.Facts,
+		Fact{Name: text.N("new"), Value: idText(now.Fresh), Guard: true},
+		Fact{Name: text.N("granted"), Value: idText(now.Granted), Guard: word == planApprove},
+		Fact{
 			Name: text.N("mismatch"), Value: idText(now.Mismatches), Guard: true,
 			Role: badIf(now.Mismatches),
-		},
-	}}
+		})
 	for _, k := range now.Kinds {
 		o.Effects = append(o.Effects, d.tr("%d %s to %d players, %d at most, balances %d, then %d",
 			k.Total, k.Kind, k.Players, k.Largest, k.BalanceBefore, k.BalanceAfter))
@@ -116,13 +139,22 @@ func planSeen(d *desk, word planDecision, p repair.Plan, now repair.PlanPreview)
 			o.Effects = append(o.Effects, d.tr("since it was made: %s", drift))
 		}
 	}
-	switch {
-	case word == planApprove && p.RequestedBy == d.opts.User:
-		o.Block = d.tr("it is your own plan: somebody else has to approve it")
-	case word == planPause, word == planCancel:
-		o.Effects = []string{d.tr("what it granted stays granted")}
+	if word == planApprove {
+		o.Block = planObstacle(d, &p, &now)
 	}
 	return o
+}
+
+// planObstacle says why a plan cannot be approved, from a fresh look at it; empty when it can.
+func planObstacle(d *desk, p *repair.Plan, now *repair.PlanPreview) string {
+	if p.RequestedBy == d.opts.User {
+		return d.tr("it is your own plan: somebody else has to approve it")
+	}
+	if drift := now.DriftFrom(&p.Preview); p.State == repair.PlanWaiting && len(drift) > 0 {
+		return d.tr("it is not as it was when it was asked for (%s): reject it and have it planned again",
+			drift[0])
+	}
+	return ""
 }
 
 func badIf(n int64) paint.Role {

@@ -21,8 +21,8 @@ const planRowsMax = 20_000
 
 func newPlanRowsScreen(d *desk) *list[repair.ApplyLine] {
 	type row = repair.ApplyLine
-	return newList(d, listSpec[row]{
-		id: ScreenPlanRows, parent: ScreenPlans, title: "Rows of a plan", every: readSlowly,
+	l := newList(d, listSpec[row]{
+		id: ScreenPlanRows, parent: ScreenPlan, title: "Rows of a plan", every: readSlowly,
 		columns: []column[row]{
 			numberColumn(table.Column{Key: "line", Title: "LINE", Min: 8},
 				func(l *row) int64 { return int64(l.Line) }),
@@ -64,7 +64,64 @@ func newPlanRowsScreen(d *desk) *list[repair.ApplyLine] {
 		cli: func(args Args, _ string) []string {
 			return []string{"rewardctl", "grant", "status", args["plan"]}
 		},
+		summary: func(l *list[row], w int) string {
+			words := d.tr("every row of the plan; e exports them with their answers")
+			if l.shown.total >= planRowsMax {
+				words = d.tr("only the first %d rows are shown; e exports all", planRowsMax)
+			}
+			return safetext.Fit(" "+d.theme.Text(paint.Muted, words), w, d.theme.Glyphs.Ellipsis)
+		},
 	})
+	l.extraSays = d.tr("all rows of the plan, shown or not")
+	l.extra = func(format string) tea.Cmd { return exportPlan(d, l.args["plan"], format) }
+	return l
+}
+
+// exportPlan writes every row of a plan with what became of it, read page by page.
+func exportPlan(d *desk, plan, format string) tea.Cmd {
+	id, err := strconv.ParseInt(plan, 10, 64)
+	if err != nil || d.opts.Plans == nil {
+		d.say(Warned, d.tr("there is no plan %s", plan))
+		return nil
+	}
+	j, cmd := d.start(d.ctx, "export", false, longLimit, func(ctx context.Context, j *job) tea.Msg {
+		written := 0
+		path, err := d.opts.Export(ctx, Export{
+			Name: "plan-" + plan, Format: format, Header: []string{
+				"line", "player_id", "reward_event_id", "kind", "amount", "outcome", "ledger_id", "detail",
+			},
+			Each: func(write func([]string) error) error {
+				return d.opts.Plans.PlanLines(ctx, id, false, func(l repair.ApplyLine) error {
+					if written++; written%planRowsMax == 0 {
+						j.tell(d.tr("%d rows", written))
+						d.notify()
+					}
+					return write(planLine(&l))
+				})
+			},
+		})
+		return exportMsg{path, written, err}
+	})
+	j.long = true
+	return cmd
+}
+
+func planLine(l *repair.ApplyLine) []string {
+	ledger, q := "", &l.Request
+	if l.LedgerID != 0 {
+		ledger = idText(l.LedgerID)
+	}
+	return []string{
+		strconv.Itoa(l.Line), q.PlayerID, q.EventID, q.Kind, orText(l.AmountText, idText(q.Amount)),
+		l.Word(), ledger, l.Detail,
+	}
+}
+
+func orText(text, otherwise string) string {
+	if text != "" {
+		return text
+	}
+	return otherwise
 }
 
 func lineRole(l *repair.ApplyLine) paint.Role {

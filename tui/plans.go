@@ -41,7 +41,7 @@ func newPlansScreen(d *desk) *planList {
 		},
 		crumb: func(Args) string { return d.tr("Grants") + " › " + d.tr("Plans") },
 		keys: func(l *planList) []Binding {
-			return append(planKeys(l), Binding{
+			return append(listedPlanKeys(l), Binding{
 				Keys: []string{"C"}, Help: "grant by hand", Quiet: true, Action: func() tea.Cmd {
 					return d.root.goTo(ScreenGrant, nil)
 				},
@@ -223,58 +223,4 @@ func planDetail(d *desk, p *repair.Plan, w int) (left, right []string) {
 		b.add(d.tr("decided"), words+", "+stamp(one.At)+": "+one.Reason)
 	}
 	return a.lines, b.lines
-}
-
-func planKeys(l *planList) []Binding {
-	d := l.d
-	plan := func() *repair.Plan { return l.selected().row }
-	in := func(word planDecision, states ...repair.PlanState) func() (bool, string) {
-		return func() (bool, string) {
-			if ok, why := actable(l, "grant "+string(word)); !ok {
-				return false, why
-			}
-			review := word == planApprove && plan().BrokenGlass() != nil
-			if !review && !slices.Contains(states, plan().State) {
-				_, word, _ := planLook(d, plan())
-				return false, d.tr("the plan is %s", word)
-			}
-			return true, ""
-		}
-	}
-	ask := func(word planDecision) func() tea.Cmd {
-		return func() tea.Cmd { return askPlan(l, word) }
-	}
-	begun := []repair.PlanState{repair.PlanRunning, repair.PlanPaused, repair.PlanStopped}
-	before := []repair.PlanState{repair.PlanReady, repair.PlanWaiting, repair.PlanApproved}
-	return []Binding{
-		{Keys: []string{"enter"}, Help: "rows", Enabled: hasRow(l), Action: func() tea.Cmd {
-			return d.root.goTo(ScreenPlanRows, Args{"plan": l.selected().id})
-		}},
-		{
-			Keys: []string{"V"}, Help: "approve", Changes: true, Action: ask(planApprove),
-			Enabled: in(planApprove, repair.PlanWaiting),
-		},
-		{
-			Keys: []string{"N"}, Help: "reject", Changes: true,
-			Enabled: in(planReject, slices.Concat(before, begun)...), Action: ask(planReject),
-		},
-		{
-			Keys: []string{"B"}, Help: "apply", Changes: true, Action: ask(planApply),
-			Enabled: in(planApply, slices.Concat(begun, []repair.PlanState{
-				repair.PlanReady, repair.PlanApproved,
-			})...),
-		},
-		{
-			Keys: []string{"Z"}, Help: "pause the plan", Quiet: true, Changes: true,
-			Enabled: in(planPause, repair.PlanRunning), Action: ask(planPause),
-		},
-		{
-			Keys: []string{"X"}, Help: "cancel the plan", Quiet: true, Changes: true,
-			Enabled: in(planCancel, slices.Concat(before, begun)...), Action: ask(planCancel),
-		},
-		{
-			Keys: []string{"F"}, Help: "plan a file", Changes: true, Enabled: d.canPlan,
-			Action: func() tea.Cmd { return d.root.goTo(ScreenFile, nil) },
-		},
-	}
 }

@@ -51,7 +51,7 @@ func newRoot(d *desk) *root {
 	r.screens = []screen{
 		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newRefusedScreen(d),
 		newPlayerScreen(d), newGrantScreen(d), newPlansScreen(d), newPlanRowsScreen(d),
-		newBulkScreen(d), newAuditsScreen(d),
+		newBulkScreen(d), newPlanScreen(d), newAuditsScreen(d),
 		newFindingsScreen(d), newApprovalsScreen(d), newOutboxScreen(d), newLogScreen(d),
 		newDoctorScreen(d), newDrillsScreen(d),
 	}

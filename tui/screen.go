@@ -27,6 +27,7 @@ const (
 	ScreenApprovals ScreenID = "approvals"
 	ScreenPlanRows  ScreenID = "plan"
 	ScreenFile      ScreenID = "file"
+	ScreenPlan      ScreenID = "overview"
 	ScreenOutbox    ScreenID = "outbox"
 	ScreenLog       ScreenID = "log"
 	ScreenDoctor    ScreenID = "doctor"

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"rewardctl/repair"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // deed is an Action that is put together from its parts, for deeds that differ only in those.
@@ -18,6 +20,9 @@ type deed struct {
 	execute            func(ctx context.Context, reason string) Answer
 	// run is execute for deeds that take long: it tells how far it is.
 	run func(ctx context.Context, reason string, tell func(string)) Answer
+	// aside has the deed run beside a screen that shows how far it is, which it opens, instead of in
+	// its dialog. Nil keeps the dialog open.
+	aside func() tea.Cmd
 	// looks bounds one look, where that can take long; 0 is readLimit.
 	looks time.Duration
 }
@@ -80,6 +85,12 @@ func (a deed) long() func(ctx context.Context, tell func(string)) Answer {
 	}
 	return func(ctx context.Context, tell func(string)) Answer { return a.run(ctx, a.reason, tell) }
 }
+
+// besides returns what opens the screen that the deed runs beside; nil when there is none.
+func (a deed) besides() func() tea.Cmd { return a.aside }
+
+// asideDeed is an action that may run beside a screen instead of in its dialog.
+type asideDeed interface{ besides() func() tea.Cmd }
 
 // longDeed is an action that takes longer than one answer.
 type longDeed interface {

@@ -42,7 +42,10 @@ func (w *World) PreviewPlan(ctx context.Context, id int64) (
 	defer w.mu.Unlock()
 	for _, p := range w.plans {
 		if p.ID == id {
-			return p, p.Preview, nil
+			now := p.Preview
+			now.Granted += w.elsewhere[id]
+			w.previews++
+			return p, now, nil
 		}
 	}
 	return repair.Plan{}, repair.PlanPreview{}, fmt.Errorf("there is no plan %d", id)
@@ -50,8 +53,36 @@ func (w *World) PreviewPlan(ctx context.Context, id int64) (
 
 // Plan implements tui.Planner.
 func (w *World) Plan(ctx context.Context, id int64) (repair.Plan, error) {
-	p, _, err := w.PreviewPlan(ctx, id)
-	return p, err
+	if err := w.enter(ctx); err != nil {
+		return repair.Plan{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.plans {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return repair.Plan{}, fmt.Errorf("there is no plan %d", id)
+}
+
+// GrantElsewhere has rows of a plan be granted since it was made.
+func (w *World) GrantElsewhere(id, rows int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.elsewhere = map[int64]int64{id: rows}
+}
+
+// Previews is how often somebody asked what a plan would do, which takes long for a large one.
+func (w *World) Previews() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.previews
+}
+
+// PlanOutcomes implements tui.Planner.
+func (w *World) PlanOutcomes(ctx context.Context, _ int64) (repair.ApplyCounts, error) {
+	return repair.ApplyCounts{}, w.enter(ctx)
 }
 
 // PlanLines implements tui.Planner.

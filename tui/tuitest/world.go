@@ -33,6 +33,9 @@ type World struct {
 	decided  []repair.DecideRequest
 	applied  []int64
 	asked    []tui.PlanAsk
+	previews int
+	// elsewhere are rows that were granted since their plan was made.
+	elsewhere map[int64]int64
 	reversed []repair.ReverseRequest
 	released []repair.ReleaseRequest
 	burned   []repair.BurnRequest
