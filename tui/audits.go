@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -36,7 +35,11 @@ func newAuditsScreen(d *desk) *auditList {
 			return batch[inspect.AuditRun]{rows: runs}, err
 		},
 		servers: []grant.Backend{grant.PostgreSQL}, sortKey: "run", desc: true,
-		empty: "no audit was run yet",
+		empty: "no audit was run yet", summary: auditsLine,
+		attention: func(r *inspect.AuditRun) bool {
+			return openCritical(r) > 0 || r.State == "failed" || unfinishedRun(r, d.now())
+		},
+		proof: func(r *inspect.AuditRun) []inspect.Proof { return inspect.ProveRun(r.ID) },
 		detail: func(it *item[inspect.AuditRun], w int) (a, b []string) {
 			return auditDetail(d, it.row, w)
 		},
@@ -48,6 +51,14 @@ func newAuditsScreen(d *desk) *auditList {
 				{
 					Keys: []string{"a"}, Help: "run an audit" + d.theme.Glyphs.Ellipsis, Enabled: d.canAudit,
 					Action: d.askAudit,
+				},
+				{
+					Keys: []string{"="}, Help: "compare", Enabled: hasRow(l),
+					Action: func() tea.Cmd { return compareRuns(l) },
+				},
+				{
+					Keys: []string{"u"}, Help: "go on with it", Quiet: true, Enabled: canGoOn(l),
+					Action: func() tea.Cmd { return d.runAudit(AuditAsk{Resume: l.selected().row.ID}) },
 				},
 			}
 		},
@@ -181,11 +192,15 @@ func (d *desk) askAudit() tea.Cmd {
 type AuditAsk struct {
 	Checks    []string // empty means all
 	SinceLast bool     // only what is new since the audit before
+	Resume    int64    // go on with this run, which was cut off; 0 begins another
 }
 
 // CLI is the command that runs the same audit.
 func (a AuditAsk) CLI() []string {
 	argv := []string{"rewardctl", "audit", "run"}
+	if a.Resume != 0 {
+		return append(argv, "--resume", strconv.FormatInt(a.Resume, 10))
+	}
 	if len(a.Checks) == 0 {
 		argv = append(argv, "--all")
 	}
@@ -194,43 +209,4 @@ func (a AuditAsk) CLI() []string {
 		argv = append(argv, "--since-last")
 	}
 	return argv
-}
-
-// auditDoneMsg ends an audit that was run from here.
-type auditDoneMsg struct {
-	run int64
-	err error
-}
-
-// runAudit runs an audit as a job that survives leaving the screen.
-func (d *desk) runAudit(ask AuditAsk) tea.Cmd {
-	ctx, cancel := context.WithCancel(d.ctx)
-	j := &job{name: d.tr("audit"), long: true, started: d.now(), cancel: cancel}
-	d.jobs.running = append(d.jobs.running, j)
-	tell := func(p inspect.AuditProgress) {
-		share := 0
-		if p.Units > 0 {
-			share = 100 * p.UnitsDone / p.Units
-		}
-		j.tell(fmt.Sprintf("%s %d%% %s", p.Check, share, d.tr("%d found", p.Findings)))
-		d.notify()
-	}
-	d.say(Info, d.tr("the audit runs; x stops it, and what it found stays"))
-	return d.command(func() tea.Msg {
-		defer cancel()
-		run, err := d.opts.RunAudit(ctx, ask, tell)
-		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			err = nil
-		}
-		return jobDoneMsg{j, auditDoneMsg{run, err}}
-	})
-}
-
-// audited tells how an audit ended.
-func (d *desk) audited(msg auditDoneMsg) {
-	if msg.err != nil {
-		d.say(Erred, d.tr("the audit failed"), msg.err.Error())
-		return
-	}
-	d.say(Info, d.tr("audit %d ended; enter shows its findings", msg.run))
 }

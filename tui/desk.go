@@ -35,6 +35,7 @@ type desk struct {
 	rights   rights
 	keymap   keymap
 	tilers   []tiler
+	auditing *auditing        // the audit that runs from here, or nil
 	watch    *watch           // leases that are watched; nil without the screen of leases
 	counted  map[string]int64 // what the home screen counts
 	gauges   gauges

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"rewardctl/grant"
 	"rewardctl/inspect"
@@ -42,7 +43,14 @@ func newFindingsScreen(d *desk) *findingList {
 			return loadFindings(ctx, d, about)
 		},
 		servers: []grant.Backend{grant.PostgreSQL}, sortKey: "severity",
-		empty: "this audit found nothing", summary: findingsLine,
+		empty: "this audit found nothing", summary: findingsLine, also: followAudit,
+		attention: func(f *found) bool {
+			return !f.Acknowledged() && f.change != inspect.FindingGone
+		},
+		name: func(f *found) string { return strconv.FormatInt(f.ID, 10) },
+		proof: func(f *found) []inspect.Proof {
+			return []inspect.Proof{{Tool: inspect.ProofSQL, Text: f.Proof}}
+		},
 		crumb: func(args Args) string {
 			return d.tr("Audits") + " › " + d.tr("run %s", safetext.Cell(args["run"]))
 		},
@@ -51,6 +59,9 @@ func newFindingsScreen(d *desk) *findingList {
 		},
 		keys: findingKeys,
 		cli: func(args Args, _ string) []string {
+			if older := args[olderArg]; older != "" {
+				return []string{"rewardctl", "audit", "diff", args["run"], older}
+			}
 			if args[goneArg] != "" {
 				return []string{"rewardctl", "audit", "diff", args["run"]}
 			}
@@ -59,8 +70,25 @@ func newFindingsScreen(d *desk) *findingList {
 	})
 }
 
-// goneArg asks for what only the run before had found, too.
-const goneArg = "gone"
+const (
+	goneArg  = "gone"  // asks for what only the run before had found, too
+	olderArg = "older" // the run to compare with; without it the one before
+)
+
+// followAudit reads the findings of an audit that runs from here every second, as they come.
+func followAudit(l *findingList, msg tea.Msg) tea.Cmd {
+	a := l.d.auditing
+	if _, tick := msg.(tickMsg); !tick || a == nil {
+		return nil
+	}
+	told := a.told.Load()
+	if now := l.d.now(); told != nil && idText(told.Run) == l.args["run"] &&
+		now.Sub(a.looked) >= time.Second {
+		a.looked = now
+		l.feed.refresh()
+	}
+	return nil
+}
 
 // loadFindings reads what a run found and what became of it since the run before.
 func loadFindings(ctx context.Context, d *desk, about Args) (batch[found], error) {
@@ -68,7 +96,7 @@ func loadFindings(ctx context.Context, d *desk, about Args) (batch[found], error
 	if err != nil {
 		return batch[found]{}, errors.New(d.tr("there is no audit run %s", about["run"]))
 	}
-	older, err := d.opts.Inspector.AuditPrevious(ctx, id)
+	older, err := olderRun(ctx, d, id, about[olderArg])
 	if err != nil {
 		return batch[found]{}, err
 	}
@@ -101,9 +129,26 @@ func loadFindings(ctx context.Context, d *desk, about Args) (batch[found], error
 	return out, err
 }
 
+// olderRun is the run to compare with: the one that is named, or the one before; 0 for none.
+func olderRun(ctx context.Context, d *desk, run int64, named string) (int64, error) {
+	if named == "" {
+		return d.opts.Inspector.AuditPrevious(ctx, run)
+	}
+	older, err := strconv.ParseInt(named, 10, 64)
+	if err != nil {
+		return 0, errors.New(d.tr("there is no audit run %s", named))
+	}
+	return older, nil
+}
+
 // findingsLine says how the run compares with the one before.
 func findingsLine(l *findingList, w int) string {
 	d, t := l.d, l.d.theme
+	if run, err := strconv.ParseInt(l.args["run"], 10, 64); err == nil {
+		if line := d.auditLine(run, w); line != "" {
+			return line
+		}
+	}
 	c, ok := l.shown.about.(inspect.AuditChanges)
 	words := d.tr("there is no earlier audit of the same checks to compare with")
 	switch {
@@ -217,9 +262,12 @@ func findingKeys(l *findingList) []Binding {
 	}
 	return []Binding{
 		{Keys: []string{"enter"}, Help: "evidence", Enabled: hasRow(l), Action: func() tea.Cmd {
-			d.root.open(newPage(d.root, selected().Word, evidenceText(d, &selected().Finding)), false)
-			return nil
+			return openEvidence(d, &selected().Finding)
 		}},
+		{
+			Keys: []string{"Z"}, Help: "remedy, dry", Enabled: hasRow(l),
+			Action: func() tea.Cmd { return lookAtRemedy(d, &selected().Finding) },
+		},
 		{
 			Keys: []string{"K"}, Help: "acknowledge", Changes: true, Enabled: canAck(l, false),
 			Action: func() tea.Cmd { return askAck(l, false) },
@@ -229,7 +277,7 @@ func findingKeys(l *findingList) []Binding {
 			Action: func() tea.Cmd { return askAck(l, true) },
 		},
 		{Keys: []string{"="}, Help: "with what is gone", Action: func() tea.Cmd {
-			args := Args{"run": l.args["run"]}
+			args := l.args.without(goneArg)
 			if l.args[goneArg] == "" {
 				args[goneArg] = "yes"
 			}
@@ -256,22 +304,6 @@ func findingKeys(l *findingList) []Binding {
 			Keys: []string{"Y"}, Help: "copy remedy", Quiet: true, Enabled: hasRow(l),
 			Action: func() tea.Cmd {
 				return d.clip(d.tr("the remedy"), selected().Remedy)
-			},
-		},
-		{
-			Keys: []string{"n"}, Help: "next finding", Quiet: true, Enabled: hasRow(l),
-			Action: func() tea.Cmd {
-				l.table.Move(1)
-				l.follow()
-				return nil
-			},
-		},
-		{
-			Keys: []string{"N"}, Help: "finding before", Quiet: true, Enabled: hasRow(l),
-			Action: func() tea.Cmd {
-				l.table.Move(-1)
-				l.follow()
-				return nil
 			},
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"rewardctl/inspect"
 	"rewardctl/tui/paint"
 )
 
@@ -56,7 +55,7 @@ type Options struct {
 	// Commands is the grammar of the command line for ":". Nil leaves the screens' own words.
 	Commands Commands
 	// RunAudit runs an audit, keeps it and returns its number. Nil disables that.
-	RunAudit func(ctx context.Context, ask AuditAsk, tell func(inspect.AuditProgress)) (
+	RunAudit func(ctx context.Context, ask AuditAsk, tell func(AuditTold)) (
 		run int64, err error)
 	// Plans makes plans of files and carries them out; nil leaves its screen empty.
 	Plans Planner

@@ -17,7 +17,7 @@ import (
 
 // consoleAudit runs an audit for the console, and keeps it as "audit run" does.
 func (w *wiring) consoleAudit(
-	ctx context.Context, ask tui.AuditAsk, tell func(inspect.AuditProgress),
+	ctx context.Context, ask tui.AuditAsk, tell func(tui.AuditTold),
 ) (int64, error) {
 	quiet := *w.app
 	quiet.stdout, quiet.stderr, quiet.args = io.Discard, io.Discard, ask.CLI()[1:]
@@ -35,18 +35,28 @@ func (w *wiring) consoleAudit(
 	if len(checks) == 0 {
 		checks = nil
 	}
-	plan, err := r.plan(ctx, &inner, checks, &auditFlags{
+	f := auditFlags{
 		sinceLast: ask.SinceLast, window: auditWindow, stuckAfter: auditStuckAfter,
-		maxFindings: auditFindingsMax,
-	})
+		maxFindings: auditFindingsMax, resume: ask.Resume,
+	}
+	plan, err := r.plan(ctx, &inner, checks, &f)
 	if err != nil {
 		return 0, err
+	}
+	if f.receiver.ask { // only a run that goes on can ask it
+		var hangUp func()
+		if plan.Receiver, hangUp, err = inner.receiverPlan(f.receiver); err != nil {
+			return 0, err
+		}
+		defer hangUp()
 	}
 	if r.keeper, err = quiet.newAuditKeeper(ctx, &inner, plan, r.kept); err != nil {
 		return 0, err
 	}
 	sink := r.sink(ctx)
-	sink.Progress = tell
+	sink.Progress = func(p inspect.AuditProgress) {
+		tell(tui.AuditTold{Run: r.keeper.id(), AuditProgress: p})
+	}
 	err = reader.Audit(ctx, plan, sink)
 	stopped := err != nil && interrupted(ctx)
 	if kept := r.keeper.end(ctx, err, stopped); kept != nil {
