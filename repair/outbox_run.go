@@ -268,6 +268,13 @@ func (r OutboxRequest) entry(phase string, rows []outboxSeen, changed int64) ent
 			"state": rows[0].State, "attempts": strconv.Itoa(rows[0].Attempts),
 			"player": rows[0].Player, "last_error": rows[0].LastError,
 		}
+		if changed == 1 {
+			e.before = map[string]string{"state": rows[0].State}
+			e.after = map[string]string{"state": "pending"}
+			if r.Deed == OutboxPark {
+				e.after["state"] = "parked"
+			}
+		}
 	}
 	return e
 }

@@ -77,7 +77,7 @@ func TestRefusedWritesFromTheHomeScreen(t *testing.T) {
 	c.See("Leases › tokens of reward:player-42")
 	c.Press("esc")
 	c.See("refused by the fence in 1h")
-	c.Press("t", "j", "enter")
+	c.Press("t", "down", "enter")
 	c.See("refused by the fence in 4h")
 	c.Press(":")
 	c.Type("token refused --since 24h")

@@ -71,7 +71,7 @@ func (s *nowScreen) latency(name string, of series, newest time.Duration, what s
 		what: s.d.tr("%s, 5 minutes", what), role: paint.Accent,
 	}
 	if len(of.samples) > 0 {
-		f.tail = s.d.tr("p95 %s", took(of.p95()))
+		f.tail = safetext.Fit(s.d.tr("p95 %s", took(of.p95())), flowTail, "") // bars end in a column
 	}
 	return f
 }
@@ -130,7 +130,7 @@ func took(d time.Duration) string {
 	return brief(d)
 }
 
-const flowLabel, flowNewest = 12, 8 // columns
+const flowLabel, flowNewest, flowTail = 12, 8, 10 // columns
 
 // spark draws a labelled row of bars with the newest value and what it counts.
 func (s *nowScreen) spark(f flow, w int) string {

@@ -132,7 +132,9 @@ func plainObject(raw string) string {
 	}
 	words := make([]string, 0, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		words = append(words, name+" "+values[name])
+		if values[name] != "" {
+			words = append(words, name+" "+values[name])
+		}
 	}
 	return strings.Join(words, ", ")
 }

@@ -213,55 +213,6 @@ func (t *timeline) lines(cursor *inspect.TokenUse) []string {
 	return []string{t.holders(cursor), t.writes(), t.axis()}
 }
 
-// cellRow is a line of cells, each with a role.
-type cellRow struct {
-	text  []string
-	roles []paint.Role
-}
-
-func newRow(w int) cellRow {
-	r := cellRow{text: make([]string, w), roles: make([]paint.Role, w)}
-	for i := range r.text {
-		r.text[i] = " "
-	}
-	return r
-}
-
-func (r cellRow) put(at int, glyph string, role paint.Role) {
-	if at >= 0 && at < len(r.text) {
-		r.text[at], r.roles[at] = glyph, role
-	}
-}
-
-// draw paints runs of one role at once. A wide letter takes the cell behind it, too.
-func (r cellRow) draw(theme *paint.Theme) string {
-	var b strings.Builder
-	for i := 0; i < len(r.text); {
-		j := i
-		for j < len(r.text) && r.roles[j] == r.roles[i] {
-			j++
-		}
-		b.WriteString(theme.Text(r.roles[i], strings.Join(r.text[i:j], "")))
-		i = j
-	}
-	return " " + b.String() + " "
-}
-
-// write puts words into cells from a column on, as many as fit before another.
-func (r cellRow) write(at, end int, words string, role paint.Role) {
-	for _, c := range words {
-		w := safetext.Width(string(c))
-		if w == 0 || at+w > end {
-			return
-		}
-		r.put(at, string(c), role)
-		for i := 1; i < w; i++ {
-			r.put(at+i, "", role)
-		}
-		at += w
-	}
-}
-
 // holders draws who held the resource.
 func (t *timeline) holders(cursor *inspect.TokenUse) string {
 	g, r := t.d.theme.Glyphs, newRow(t.w)
@@ -286,12 +237,10 @@ func (t *timeline) holders(cursor *inspect.TokenUse) string {
 			r.put(until, g.Right, role)
 		}
 		r.put(from, g.SpanBegin, role)
-		name := shortOwner(s.use.Owner)
-		if room := max(sure, min(until, from+safetext.Width(name)+3)) - from - 3; room > 2 {
-			name = safetext.Cut(name, room, g.Ellipsis)
-			left := from + 2 + (room-safetext.Width(name))/2
-			r.write(left, left+safetext.Width(name), name, role)
+		if from == until && !s.held {
+			r.put(from, g.Bar, role)
 		}
+		t.name(r, i, role)
 	}
 	for _, s := range t.stretches {
 		if s.idle {
@@ -300,6 +249,39 @@ func (t *timeline) holders(cursor *inspect.TokenUse) string {
 		}
 	}
 	return r.draw(t.d.theme)
+}
+
+// name writes who had a token into its span, or behind one that is too short, as far as there is
+// room before the next.
+func (t *timeline) name(r cellRow, i int, role paint.Role) {
+	s, name := t.spans[i], shortOwner(t.spans[i].use.Owner)
+	from, sure, until := t.column(s.from), t.column(s.sure), t.column(s.until)
+	left, room := from+2, max(sure, min(until, from+safetext.Width(name)+3))-from-3
+	if room <= 2 {
+		left, room = until+1, t.free(i)-until-2
+	}
+	if room <= 2 {
+		return
+	}
+	name = safetext.Cut(name, room, t.d.theme.Glyphs.Ellipsis)
+	if left == from+2 {
+		left += (room - safetext.Width(name)) / 2
+	}
+	r.write(left, left+safetext.Width(name), name, role)
+}
+
+// free is the first column behind a span in which something else stands.
+func (t *timeline) free(i int) int {
+	end := t.w
+	for _, s := range t.spans[i+1:] {
+		end = min(end, t.column(s.from))
+	}
+	for _, s := range t.stretches {
+		if s.idle && s.from.After(t.spans[i].from) {
+			end = min(end, s.at)
+		}
+	}
+	return end
 }
 
 // shortOwner is the worker's name, without its host and its process.
