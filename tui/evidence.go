@@ -152,8 +152,8 @@ func remedies(d *desk, f *inspect.Finding) []choice {
 	return choices
 }
 
-// askTakeBack asks whether to take a posting back. Evidence need not have its amount: the first look
-// then tells it.
+// askTakeBack asks whether to take a posting back. Evidence need not have its amount: the first
+// look then tells it.
 func askTakeBack(d *desk, e *inspect.PlayerEntry) tea.Cmd {
 	if e.Amount != 0 {
 		return askReverse(d, e)

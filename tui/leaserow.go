@@ -81,19 +81,7 @@ func leaseColumns(d *desk, held *holding) []column[inspect.Lease] {
 			func(l *row, _ time.Time) table.Cell { return cell(tokenText(l.Token), paint.Plain) },
 			func(a, b *row) int { return cmp.Compare(a.Token, b.Token) },
 		},
-		{
-			table.Column{Key: colHeld, Title: "HELD", Min: 7, Right: true, Priority: 3},
-			func(l *row, now time.Time) table.Cell {
-				age, ok := held.of(l, now)
-				if !ok {
-					return table.Cell{}
-				}
-				c := cell(brief(age.Truncate(100*time.Millisecond)), paint.Muted)
-				c.Value = table.Value{Kind: table.Duration, N: int64(age)}
-				return c
-			},
-			nil, // it is known of what is on the screen only
-		},
+		heldColumn(held),
 		{
 			table.Column{Key: colFence, Title: "FENCE", Min: 8, Right: true, Priority: 4},
 			func(l *row, _ time.Time) table.Cell { return cell(tokenText(fenceOf(l)), paint.Muted) },
@@ -111,6 +99,24 @@ func leaseColumns(d *desk, held *holding) []column[inspect.Lease] {
 // the monotonic clock. The wall clocks of the two machines are never compared.
 func leftNow(l *inspect.Lease, now time.Time) time.Duration {
 	return max(l.Left-now.Sub(l.At), 0)
+}
+
+// heldColumn is how long each lease on the screen has been held.
+func heldColumn(held *holding) column[inspect.Lease] {
+	return column[inspect.Lease]{
+		table.Column{Key: colHeld, Title: "HELD", Min: 7, Right: true, Priority: 3},
+		func(l *inspect.Lease, now time.Time) table.Cell {
+			age, ok := held.of(l, now)
+			if !ok {
+				return table.Cell{}
+			}
+			return table.Cell{
+				Text: brief(age.Truncate(100 * time.Millisecond)), Role: paint.Muted,
+				Value: table.Value{Kind: table.Duration, N: int64(age)},
+			}
+		},
+		nil, // it is known of what is on the screen only
+	}
 }
 
 // forever is the time left of what never ends.
