@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// crumbLine is the line that names the screen; firstRow the first row of the list of leases.
-const crumbLine, firstRow = 2, 6
+// crumbLine is the line that names the screen.
+const crumbLine = 2
 
 // slow is from when a frame is kept for a look at it.
 const slow = 100 * time.Millisecond
 
-// act is a key and how its frame is known.
+// act is a key and how its frame is known; nil: the cursor is on another line.
 type act struct {
 	kind, raw string
 	met       func(s *screen) bool
@@ -37,6 +37,18 @@ func hidden(words string) func(*screen) bool {
 	return func(s *screen) bool { return !s.shows(words) }
 }
 
+func hasCursor(s *screen) bool { return s.cursor() >= 0 }
+
+// cursor is the line that the cursor is on; -1 for none.
+func (s *screen) cursor() int {
+	for y := range s.h {
+		if strings.HasPrefix(s.line(y), "▶") {
+			return y
+		}
+	}
+	return -1
+}
+
 func cursorAt(y int) func(*screen) bool {
 	return func(s *screen) bool { return strings.HasPrefix(s.line(y), "▶") }
 }
@@ -44,17 +56,17 @@ func cursorAt(y int) func(*screen) bool {
 // acts is a round through the console: moves, screens, sorting, a filter and dialogs.
 func acts() []act {
 	const esc = "\x1b"
-	list := []act{{"screen", "1", crumb("Leases")}, {"rows", "g", cursorAt(firstRow)}}
+	list := []act{{"screen", "1", crumb("Leases")}, {"rows", "g", hasCursor}}
 	for range 3 {
-		for i := range 12 {
-			list = append(list, act{"move", "j", cursorAt(firstRow + 1 + i)})
+		for range 12 {
+			list = append(list, act{"move", "j", nil})
 		}
-		for i := range 12 {
-			list = append(list, act{"move", "k", cursorAt(firstRow + 11 - i)})
+		for range 12 {
+			list = append(list, act{"move", "k", nil})
 		}
 	}
 	list = append(list,
-		act{"move far", "G", hiddenAt(firstRow)}, act{"move far", "g", cursorAt(firstRow)},
+		act{"move far", "G", nil}, act{"move far", "g", nil},
 		act{"dialog", "o", shown("sort by")}, act{"dialog", esc, hidden("sort by")},
 		act{"dialog", "?", shown("On this screen")}, act{"dialog", esc, hidden("On this screen")},
 		act{"dialog", "\x10", shown("what do you want")},
@@ -87,10 +99,6 @@ func acts() []act {
 		}
 	}
 	return list
-}
-
-func hiddenAt(y int) func(*screen) bool {
-	return func(s *screen) bool { return !strings.HasPrefix(s.line(y), "▶") }
 }
 
 // drive presses keys for a while, and prints how long their frames took, beside those of an empty
@@ -137,6 +145,10 @@ func (w *consoleWorld) drive(ctx context.Context, what string, s, empty *screen)
 
 // press sends a key and waits for its frame; then it rests as a held key does.
 func (s *screen) press(ctx context.Context, a act) (time.Duration, error) {
+	if a.met == nil {
+		at := s.cursor()
+		a.met = func(s *screen) bool { return s.cursor() != at }
+	}
 	begin := time.Now()
 	s.send(a.raw)
 	took, err := s.until(ctx, begin, func() bool { return a.met(s) })

@@ -71,6 +71,9 @@ func (d *desk) cannot(word string) string {
 	if why := d.readOnly(); why != "" {
 		return why
 	}
+	if d.health.postgres.down { // every deed is written down there, before or with its effect
+		return d.tr("a server does not answer") + ": postgresql"
+	}
 	return d.lacks(word)
 }
 

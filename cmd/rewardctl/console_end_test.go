@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -127,8 +128,8 @@ func TestConsoleLeavesTheTerminalAsItWas(t *testing.T) {
 	states := []state{
 		{"start", nil, "\x1b[?1049h"}, {"mouse", []string{"m"}, "mouse on"},
 		{"dialog", []string{"R"}, "now, live"}, {"text in a dialog", []string{"R", "a"}, "now, live"},
-		{"picker", []string{"o"}, "sort by"}, {"prompt", []string{":", "l"}, "lease"},
-		{"filter", []string{"/", "x"}, "/x"}, {"help", []string{"?"}, "On this screen"},
+		{"picker", []string{"o"}, "sort by"}, {"prompt", []string{":", "l"}, "cancel"},
+		{"filter", []string{"/", "x"}, "cancel"}, {"help", []string{"?"}, "On this screen"},
 		{"palette", []string{"\x10"}, "what do you want"},
 		{"form with text", []string{"3", "a", "b"}, "[3 Grants"},
 	}
@@ -209,17 +210,19 @@ func TestConsoleLeavesServersThatDoNotAnswer(t *testing.T) {
 func TestConsoleSeesPostgresKilledAndBack(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(shortTemp(t), "pg")
-	start := func(port int) *embedded.Postgres {
-		server, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{
-			Dir: dir, Port: port, Settings: map[string]string{"max_connections": "60"},
-		})
+	var server *embedded.Postgres
+	t.Cleanup(func() { _ = server.Stop() }) // after everything that still needs it
+	start := func(port int) {
+		var err error
+		server, err = embedded.StartPostgres(context.WithoutCancel(t.Context()),
+			embedded.PostgresOptions{
+				Dir: dir, Port: port, Settings: map[string]string{"max_connections": "60"},
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = server.Stop() })
-		return server
 	}
-	server := start(0)
+	start(0)
 	c := newChildOn(t, granttest.NewOn(t, server.URL()))
 	c.hold(c.longLeases(), "reward:p-1001", "worker-1@host/1#a")
 	p := c.inTmux("rewardctl --home leases")
@@ -234,9 +237,9 @@ func TestConsoleSeesPostgresKilledAndBack(t *testing.T) {
 	p.see("pg DOWN")
 	p.see("not current")
 	p.press("1", "R")
+	p.see("release: a server does not answer: postgresql")
 	p.see("reward:p-1001")
-	p.see("it cannot be seen")
-	p.press("Escape", "4")
+	p.press("4")
 	p.see("STALE")
 	start(server.Port())
 	p.see("everything answers again")
