@@ -17,11 +17,10 @@ func first() []visit {
 		{"leases", []string{"j", "j"}, "▶ reward:player-42"},
 		{"release", []string{"R"}, "now, live"},
 		{"help", []string{"esc", "?"}, "On this screen"},
-		{
-			"player", slices.Concat([]string{"esc", "2"}, letters("player-42"), []string{"enter"}),
-			"4 entries",
-		},
-		{"explain", []string{"enter"}, "It was granted"},
+		{"player_start", []string{"esc", "2"}, "a player's id"},
+		{"player", append(letters("player-42"), "enter"), "finding 7"},
+		{"copy", []string{"y"}, "a letter, or enter"},
+		{"explain", []string{"esc", "enter"}, "It was granted"},
 		{"grant", slices.Concat([]string{"esc", "3"}, grantKeys("200")), "would be posted now"},
 		{"confirm", []string{"ctrl+s"}, "now, live"},
 	}
