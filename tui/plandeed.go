@@ -185,6 +185,11 @@ func runPlan(ctx context.Context, d *desk, p repair.Plan, seen *repair.PlanPrevi
 	if report.GoOn != "" {
 		lines = append(lines, report.GoOn)
 	}
+	if errors.Is(err, repair.ErrPlanStopped) || errors.Is(err, context.Canceled) {
+		// Somebody wanted it to stop, here or elsewhere: that is no failure.
+		title := d.tr("%s is now %s", p.Name(), report.Plan.State)
+		return Answer{Kind: AnswerRefused, Title: title, Lines: lines}
+	}
 	if err != nil {
 		a := planFailure(d, planAction(planApply, p, ""), err)
 		a.Lines = append(a.Lines, lines...)
