@@ -336,7 +336,7 @@ func TestNowShowsAllBarsWithProblems(t *testing.T) {
 	c := sample(t, 80, 24, func(o *tui.Options) {
 		o.Home, o.Refresh = "oncall", 10*time.Millisecond
 	})
-	c.See("plans with rows left")
+	c.See("plans that wait for approval")
 	c.World.Down("postgresql", context.DeadlineExceeded)
 	c.See("✗ postgresql: read: context deadline exceeded")
 	for _, bar := range []string{"grants", "refusals", "ending", "redis", "postgresql  "} {

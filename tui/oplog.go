@@ -123,8 +123,8 @@ func logDetail(d *desk, e *inspect.LogEntry, w int) (left, right []string) {
 	return a.lines, b.lines
 }
 
-// plainObject writes an object of the log in a line, such as "left 12s, lock 7:w-9"; what is none as it
-// is.
+// plainObject writes an object of the log in a line, such as "left 12s, lock 7:w-9"; what is none
+// as it is.
 func plainObject(raw string) string {
 	values := logObject(raw)
 	if values == nil {
