@@ -151,7 +151,14 @@ func (s *screen) press(ctx context.Context, a act) (time.Duration, error) {
 	}
 	begin := time.Now()
 	s.send(a.raw)
-	took, err := s.until(ctx, begin, func() bool { return a.met(s) })
+	took, err := s.until(ctx, begin, func() bool {
+		// A dialog whose facts have just changed takes no keys that were in flight.
+		if a.raw == "\x1b" && time.Since(begin) > time.Second {
+			begin = time.Now()
+			s.send(a.raw)
+		}
+		return a.met(s)
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -86,8 +86,8 @@ func TestGoldenTour(t *testing.T) {
 // tours are the two ways through the console that show every screen.
 func tours() map[string][]visit { return map[string][]visit{"first": first(), "then": tour()} }
 
-// The same screens in colour: what is said by a role, cell by cell. Every mode has every screen; the
-// others than 256 colours have them at one size, as a production system looks.
+// The same screens in colour: what is said by a role, cell by cell. Every mode has every screen;
+// the others than 256 colours have them at one size, as a production system looks.
 func TestGoldenTourInColour(t *testing.T) {
 	t.Parallel()
 	type look struct {

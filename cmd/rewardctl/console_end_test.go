@@ -114,8 +114,8 @@ func leavings() []leaving {
 	}
 }
 
-// Whatever the console shows and however it ends, it is gone soon, the exit code tells a wish from a
-// signal, and the terminal is as it was.
+// Whatever the console shows and however it ends, it is gone soon, the exit code tells a wish from
+// a signal, and the terminal is as it was.
 func TestConsoleLeavesTheTerminalAsItWas(t *testing.T) {
 	t.Parallel()
 	c := newChild(t)

@@ -14,7 +14,9 @@ import (
 // longLeases is a store whose leases outlive a test.
 func (c *child) longLeases() *lease.Store {
 	c.t.Helper()
-	store, err := lease.New(c.world.Redis, lease.Options{Prefix: c.world.Prefix, TTL: 10 * time.Minute})
+	store, err := lease.New(c.world.Redis, lease.Options{
+		Prefix: c.world.Prefix, TTL: 10 * time.Minute,
+	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
