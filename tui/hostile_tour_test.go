@@ -24,7 +24,8 @@ func payloads() []string {
 }
 
 // harmless fails the test when the screen has a character that drives terminals, or lines of
-// another width than the terminal's. What was sent besides cells is checked at the end of the console.
+// another width than the terminal's. What was sent besides cells is checked at the end of the
+// console.
 func harmless(t *testing.T, c *tuitest.Console, where string) {
 	t.Helper()
 	for _, r := range strings.ReplaceAll(c.Text(), "\n", "") {
