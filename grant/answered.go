@@ -44,8 +44,8 @@ const (
 )
 
 // Answered returns err as a *DeniedError when the database refused it for lack of a privilege, as a
-// *SchemaError when what was asked about is not there, by its SQLSTATE, and as it is otherwise. pool
-// is where it was asked.
+// *SchemaError when what was asked about is not there, by its SQLSTATE, and as it is otherwise.
+// pool is where it was asked.
 func Answered(pool *pgxpool.Pool, err error) error {
 	var answer *pgconn.PgError
 	if !errors.As(err, &answer) || Answers(err) {

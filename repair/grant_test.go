@@ -281,3 +281,44 @@ func TestPreviewOfManyIsSetBased(t *testing.T) {
 		t.Fatalf("took %s", took)
 	}
 }
+
+// A second compensation under another event is not stopped by the unique key: the preview of a
+// grant by hand warns of it, unless it is long ago, of another amount, or was taken back.
+func TestPreviewWarnsOfTheLike(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+	for _, e := range []string{"first", "second"} {
+		if _, err := b.operator.Grant(ctx, b.request("p1", e, 200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	warned := func(event string, amount int64) string {
+		t.Helper()
+		p, err := b.operator.PreviewGrant(ctx, b.request("p1", event, amount))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(p.Warnings, "\n")
+	}
+	if got := warned("third", 200); !strings.Contains(got, "the player received the same, 200 gems, "+
+		"0 minutes ago for second, by ") {
+		t.Errorf("it warns %q", got)
+	}
+	for what, got := range map[string]string{
+		"another amount": warned("third", 201), "posted already": warned("first", 200),
+	} {
+		if got != "" {
+			t.Errorf("%s: it warns %q", what, got)
+		}
+	}
+	b.exec(t, "alter table reward_ledger disable trigger all")
+	b.exec(t, "update reward_ledger set created_at = created_at - interval '3 days'")
+	if got := warned("third", 200); !strings.Contains(got, "3 days ago") {
+		t.Errorf("after three days it warns %q", got)
+	}
+	b.exec(t, "update reward_ledger set created_at = created_at - interval '5 days'")
+	if got := warned("third", 200); got != "" {
+		t.Errorf("after eight days it warns %q", got)
+	}
+}

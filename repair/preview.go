@@ -52,7 +52,8 @@ func (o *Operator) PreviewGrant(ctx context.Context, req grant.Request) (GrantPr
 	if err != nil {
 		return GrantPreview{}, err
 	}
-	return previews[0], nil
+	err = o.warnOfLike(ctx, &previews[0])
+	return previews[0], err
 }
 
 // Preview is Previews reduced to the predicted results, in order.

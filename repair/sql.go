@@ -9,6 +9,8 @@ var (
 	readWideSQL string
 	//go:embed sql/rights.sql
 	rightsSQL string
+	//go:embed sql/grant_recent.sql
+	grantRecentSQL string
 	//go:embed sql/roles.sql
 	rolesSQL string
 	//go:embed sql/fence_lock.sql

@@ -292,8 +292,9 @@ func TestKeysCanBeChanged(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 32, func(o *tui.Options) { o.Keys = []string{"release=ctrl+x", "quit=off"} })
 	c.See("ctrl+x (release)")
-	c.Press("j", "j", "R", "q")
 	c.See("7 total")
+	c.Press("j", "j", "R", "q")
+	onRow(c, "reward:player-42")
 	c.Press("ctrl+x")
 	c.See("lease release")
 }

@@ -336,7 +336,11 @@ func (s *nowScreen) attentionLines(w int) []string {
 		return append(lines, " "+t.Text(paint.Muted, tr("looking")+t.Glyphs.Ellipsis))
 	}
 	for _, words := range s.unread() {
-		lines = append(lines, " "+t.Text(paint.Bad, t.Glyphs.Wrong+" "+safetext.Cell(words)))
+		sign := t.Glyphs.Wrong
+		for _, part := range safetext.Wrap(safetext.Cell(words), w-4) {
+			lines = append(lines, " "+t.Text(paint.Bad, sign+" "+part))
+			sign = " "
+		}
 	}
 	s.lead = len(lines)
 	for i, one := range s.tiles {

@@ -139,7 +139,8 @@ func TestPlayerIsCopiedAndExported(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if got.Format != "jsonl" || got.Rows[0][0] != "2026-11-30T14:02:03Z" ||
-		got.Rows[0][1] != "granted" || got.Rows[0][2] != "200" || got.Rows[0][5] != "outage:player-42:ZD-5512:gems:v1" {
+		got.Rows[0][1] != "granted" || got.Rows[0][2] != "200" ||
+		got.Rows[0][5] != "outage:player-42:ZD-5512:gems:v1" {
 		t.Errorf("exported %+v", got)
 	}
 }

@@ -69,7 +69,8 @@ func TestTablesAreMissing(t *testing.T) {
 		Backend: grant.PostgreSQL, Op: "take the pulse",
 		Err: &grant.SchemaError{Err: errors.New("42P01")},
 	})
-	c.See("✗ the tables are not there or too old; run: rewardctl migrate up")
+	c.See("✗ the tables are not there or too old; run: rewardctl")
+	c.See("migrate up")
 	c.NotSee("DOWN")
 	c.Press("7")
 	c.See("the tables are not there or too old; run: rewardctl migrate up")

@@ -16,7 +16,8 @@ func ages(t *testing.T, open opener) {
 		t.Fatal(got.Err)
 	}
 	asked := []lease.Held{
-		{Resource: "a {1}%", Owner: "w#1"}, {Resource: "a {1}%", Owner: "w#2"},
+		{Resource: "a {1}%", Owner: "w#1"},
+		{Resource: "a {1}%", Owner: "w#2"},
 		{Resource: "b", Owner: "w#1"},
 	}
 	old, err := s.Ages(t.Context(), asked)

@@ -17,8 +17,10 @@ import (
 // german are the columns of the files below.
 func german() []batchfile.Column {
 	return []batchfile.Column{
-		{Target: "player_id", Source: "Spieler"}, {Target: "kind", Source: "Art"},
-		{Target: "amount", Source: "Menge"}, {Target: "subject", Source: "Rang"},
+		{Target: "player_id", Source: "Spieler"},
+		{Target: "kind", Source: "Art"},
+		{Target: "amount", Source: "Menge"},
+		{Target: "subject", Source: "Rang"},
 	}
 }
 

@@ -63,8 +63,9 @@ func (w *World) OutboxShow(ctx context.Context, id int64) (inspect.OutboxDetail,
 	for _, row := range w.outbox {
 		if row.LedgerID == id {
 			return inspect.OutboxDetail{
-				OutboxRow: row, Key: row.EventID, Message: fmt.Appendf(nil, `{"specversion":"1.0","id":%q,"type":"reward.granted","data":`+
-					`{"player_id":%q,"kind":%q,"amount":%d,"tags":["daily","late"]}}`, row.EventID,
+				OutboxRow: row, Key: row.EventID, Message: fmt.Appendf(nil,
+					`{"specversion":"1.0","id":%q,"type":"reward.granted","data":`+
+						`{"player_id":%q,"kind":%q,"amount":%d,"tags":["daily","late"]}}`, row.EventID,
 					row.PlayerID, row.Kind, row.Amount),
 				Attempts: []inspect.OutboxAttempt{{
 					Attempt: 1, Relay: "relay-1@game-1/9", Sink: "http", Verdict: "refused",

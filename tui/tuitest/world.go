@@ -36,21 +36,21 @@ type World struct {
 	previews int
 	// elsewhere are rows that were granted since their plan was made.
 	elsewhere map[int64]int64
-	reversed []repair.ReverseRequest
-	released []repair.ReleaseRequest
-	burned   []repair.BurnRequest
-	reseeded []repair.ReseedRequest
-	behind   []repair.ReseedItem // counters below their fences
-	granted  []grant.Request
-	fail     error
-	blind    error // Redis does not tell the leases, while PostgreSQL answers
-	rights   repair.Rights
-	acks     []repair.AckRequest
-	armed    []repair.ArmRequest
-	ended    []repair.Window
-	stall    chan struct{} // calls wait for it when it is set
-	panics   bool
-	outcome  *grant.Result
+	reversed  []repair.ReverseRequest
+	released  []repair.ReleaseRequest
+	burned    []repair.BurnRequest
+	reseeded  []repair.ReseedRequest
+	behind    []repair.ReseedItem // counters below their fences
+	granted   []grant.Request
+	fail      error
+	blind     error // Redis does not tell the leases, while PostgreSQL answers
+	rights    repair.Rights
+	acks      []repair.AckRequest
+	armed     []repair.ArmRequest
+	ended     []repair.Window
+	stall     chan struct{} // calls wait for it when it is set
+	panics    bool
+	outcome   *grant.Result
 }
 
 // NewWorld returns a world with the sample leases of the goldens. now is the console's clock.
