@@ -126,10 +126,14 @@ func TestConsoleLeavesTheTerminalAsItWas(t *testing.T) {
 		see  string
 	}
 	states := []state{
-		{"start", nil, "\x1b[?1049h"}, {"mouse", []string{"m"}, "mouse on"},
-		{"dialog", []string{"R"}, "now, live"}, {"text in a dialog", []string{"R", "a"}, "now, live"},
-		{"picker", []string{"o"}, "sort by"}, {"prompt", []string{":", "l"}, "cancel"},
-		{"filter", []string{"/", "x"}, "cancel"}, {"help", []string{"?"}, "On this screen"},
+		{"start", nil, "\x1b[?1049h"},
+		{"mouse", []string{"m"}, "mouse on"},
+		{"dialog", []string{"R"}, "now, live"},
+		{"text in a dialog", []string{"R", "a"}, "now, live"},
+		{"picker", []string{"o"}, "sort by"},
+		{"prompt", []string{":", "l"}, "cancel"},
+		{"filter", []string{"/", "x"}, "cancel"},
+		{"help", []string{"?"}, "On this screen"},
 		{"palette", []string{"\x10"}, "what do you want"},
 		{"form with text", []string{"3", "a", "b"}, "[3 Grants"},
 	}
