@@ -113,6 +113,27 @@ func TestBrokenGlassIsReviewed(t *testing.T) {
 	}
 }
 
+// A plan that was begun goes on: what it granted meanwhile is no change that nobody saw.
+func TestBegunPlanGoesOn(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 32, nil)
+	c.Press(":")
+	c.Type("plans")
+	c.Press("enter")
+	c.See("outage-48")
+	c.Press("/")
+	c.Type("plan:11")
+	c.Press("enter")
+	c.See("▶     11")
+	c.Press("B")
+	c.See("now, live")
+	c.NotSee("CHANGED")
+	c.Type("1800-grant")
+	c.See("ready:")
+	c.Press("enter", "enter")
+	c.Until("the plan is applied", func() bool { return len(c.World.Applied()) == 1 })
+}
+
 func TestOwnPlanIsNotApproved(t *testing.T) {
 	t.Parallel()
 	c := sample(t, 120, 32, func(o *tui.Options) { o.User = "jo" })

@@ -45,7 +45,12 @@ func (w planDecision) light() bool { return w == planReject || w == planPause ||
 
 // askPlan asks whether to decide about a plan as it was seen.
 func askPlan(d *desk, word planDecision, p repair.Plan, at time.Time) tea.Cmd {
-	saw := planSeen(d, word, p, p.Preview)
+	seen := p.Preview
+	if !p.StartedAt.IsZero() { // what was to come when it was made has come in part
+		seen.Granted = p.Decided - p.Errors
+		seen.Fresh = p.Due - seen.Granted - seen.Mismatches
+	}
+	saw := planSeen(d, word, p, seen)
 	saw.At = at
 	return openDeed(d, newPlanDeed(d, word, p, nil), saw)
 }
@@ -118,7 +123,8 @@ func planSeen(d *desk, word planDecision, p repair.Plan, now repair.PlanPreview)
 		return o
 	}
 	o.Facts = append(o.Facts,
-		Fact{Name: text.N("new"), Value: idText(now.Fresh), Guard: true},
+		// While a plan runs, what is new becomes fewer by itself.
+		Fact{Name: text.N("new"), Value: idText(now.Fresh), Guard: p.StartedAt.IsZero()},
 		Fact{Name: text.N("granted"), Value: idText(now.Granted), Guard: word == planApprove},
 		Fact{
 			Name: text.N("mismatch"), Value: idText(now.Mismatches), Guard: true,

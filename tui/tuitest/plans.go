@@ -43,6 +43,10 @@ func (w *World) PreviewPlan(ctx context.Context, id int64) (
 	for _, p := range w.plans {
 		if p.ID == id {
 			now := p.Preview
+			if !p.StartedAt.IsZero() { // what is granted is not new any more
+				now.Granted += p.Decided - p.Errors
+				now.Fresh -= p.Decided - p.Errors
+			}
 			now.Granted += w.elsewhere[id]
 			w.previews++
 			return p, now, nil
