@@ -58,9 +58,9 @@ type bulkScreen struct {
 
 	check    *job
 	checkSeq int
-	found    *badStore
-	checked  CheckedFile // nil before a check, and when it failed
-	asked    PlanAsk     // what was checked
+	found    atomic.Pointer[badStore] // also read by the list, in its own goroutine
+	checked  CheckedFile              // nil before a check, and when it failed
+	asked    PlanAsk                  // what was checked
 	bad      *list[batchfile.Problem]
 
 	planning *job
@@ -92,7 +92,8 @@ type (
 )
 
 func newBulkScreen(d *desk) *bulkScreen {
-	s := &bulkScreen{d: d, choices: map[string]string{}, found: &badStore{}, pane: zoneColumns}
+	s := &bulkScreen{d: d, choices: map[string]string{}, pane: zoneColumns}
+	s.found.Store(&badStore{})
 	s.columns = newBulkColumns(d)
 	s.bad = newBadList(d, s)
 	s.clear()
@@ -288,7 +289,7 @@ func (d *desk) planned(msg plannedMsg) tea.Cmd {
 // Crumb says what the screen is for.
 func (s *bulkScreen) Crumb() crumb {
 	c := crumb{path: s.d.tr("Grants") + " › " + s.d.tr("a file")}
-	if _, _, bad := s.found.now(); s.pane == zoneCheck && bad > 0 {
+	if _, _, bad := s.found.Load().now(); s.pane == zoneCheck && bad > 0 {
 		c.filter, c.counts = s.bad.Filter(), s.badCounts()
 	}
 	return c

@@ -76,7 +76,7 @@ func newBadList(d *desk, s *bulkScreen) *list[batchfile.Problem] {
 			return strconv.Itoa(p.Line) + "/" + p.Field + "/" + p.Problem
 		},
 		load: func(context.Context, Args) (batch[row], error) {
-			_, problems, _ := s.found.now()
+			_, problems, _ := s.found.Load().now()
 			return batch[row]{rows: problems[:len(problems):len(problems)]}, nil
 		},
 		sortKey: "line", empty: "no row is bad",
@@ -101,7 +101,8 @@ func (s *bulkScreen) uncheck() {
 		checked := s.checked
 		s.d.spawn(func() { _ = checked.Close() }) // it was only read
 	}
-	s.checked, s.found = nil, &badStore{}
+	s.checked = nil
+	s.found.Store(&badStore{})
 	s.turnBad()
 }
 
@@ -157,7 +158,7 @@ func (s *bulkScreen) runCheck() tea.Cmd {
 	s.uncheck()
 	s.problem, s.asked, s.zone, s.pane = nil, ask, zoneCheck, zoneCheck
 	s.bad.SetFilter("")
-	seq, found := s.checkSeq, s.found
+	seq, found := s.checkSeq, s.found.Load()
 	drawn := d.now()
 	j, cmd := d.start(d.ctx, d.tr("checking"), false, longLimit,
 		func(ctx context.Context, j *job) tea.Msg {
@@ -194,14 +195,14 @@ func (s *bulkScreen) takeCheck(got bulkCheckedMsg) {
 		return
 	}
 	s.checked = got.checked
-	s.found.settle(got.checked.Check())
+	s.found.Load().settle(got.checked.Check())
 	s.bad.feed.hold.Store(false)
 	s.bad.feed.refresh()
 }
 
 // badCounts say how much of the bad rows is shown.
 func (s *bulkScreen) badCounts() string {
-	_, problems, count := s.found.now()
+	_, problems, count := s.found.Load().now()
 	if count > len(problems) {
 		return s.d.tr("the first %d of %d problems; e exports all", len(problems), count)
 	}

@@ -186,7 +186,7 @@ func (s *bulkScreen) checkView(w, h int) []string {
 
 func (s *bulkScreen) checkLines(w int) []string {
 	t, tr := s.d.theme, s.d.tr
-	at, _, problems := s.found.now()
+	at, _, problems := s.found.Load().now()
 	if s.checking() {
 		const width = 12
 		share := 0.0

@@ -37,6 +37,9 @@ func manyLeases(n int, at time.Time) []inspect.Lease {
 	return out
 }
 
+// Pulse answers the badges of the tabs.
+func (quietPorts) Pulse(context.Context) (inspect.Pulse, error) { return inspect.Pulse{}, nil }
+
 func testDesk(t testing.TB, leases int) *desk {
 	ctx, cancel := context.WithCancel(context.Background())
 	now := time.Date(2026, 11, 30, 14, 0, 0, 0, time.UTC)
@@ -122,8 +125,14 @@ func TestFeedStopsWithItsContext(t *testing.T) {
 }
 
 // shown returns a root that shows n leases at w by h cells.
-func shown(t testing.TB, n, w, h int) *root {
+func shown(t testing.TB, n, w, h int) *root { return shownAt(t, n, w, h, nil) }
+
+// shownAt is shown by a clock of the caller's.
+func shownAt(t testing.TB, n, w, h int, now func() time.Time) *root {
 	d := testDesk(t, n)
+	if now != nil {
+		d.now = now
+	}
 	r := newRoot(d)
 	r.Init()
 	r.update(tea.WindowSizeMsg{Width: w, Height: h})

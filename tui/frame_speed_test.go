@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,16 +67,16 @@ func TestMarksCostNothingPerFrame(t *testing.T) {
 // changed is sent whole.
 func TestOutputOfTickingLeases(t *testing.T) {
 	t.Parallel()
-	r := shown(t, 100_000, 120, 50)
-	d := r.d
-	start := d.now()
-	now := start
-	d.now = func() time.Time { return now }
+	var passed atomic.Int64 // the feed reads in a goroutine of its own
+	start := time.Date(2026, 11, 30, 14, 2, 3, 0, time.UTC)
+	r := shownAt(t, 100_000, 120, 50, func() time.Time {
+		return start.Add(time.Duration(passed.Load()))
+	})
 	last := strings.Split(r.View(), "\n")
 	sent, frames := 0, 0
 	const seconds, perSecond = 10, int(time.Second / tickEvery)
 	for range seconds * perSecond {
-		now = now.Add(tickEvery)
+		passed.Add(int64(tickEvery))
 		r.update(tickMsg{})
 		lines := strings.Split(r.View(), "\n")
 		for i, line := range lines {
