@@ -52,6 +52,10 @@ func raced() []string {
 	}
 }
 
+// drawn are tests of raced packages that compare what is drawn, screen by screen. They are run
+// without the detector: what runs at once in them, the others run, too.
+const drawn = "^(TestGolden|TestHostile)"
+
 // runTests runs the tests of all packages and counts them. More arguments choose among them.
 func runTests(
 	ctx context.Context, out io.Writer, c *counts, servers []string, more ...string,
@@ -65,13 +69,22 @@ func runTests(
 	})
 	s := newScore(out, c)
 	err = errors.Join(
-		s.run(ctx, servers, slices.Concat([]string{"-race"}, more, raced())),
+		s.run(ctx, servers, slices.Concat([]string{"-race", "-skip", drawn}, more, raced())),
 		s.run(ctx, servers, slices.Concat(more, others)),
+		s.screens(ctx, servers, more),
 		s.virtual(ctx, servers, more),
 	)
 	s.slowest(out)
 	s.board.print(out)
 	return err
+}
+
+// screens runs the tests that compare what is drawn.
+func (s *score) screens(ctx context.Context, servers, more []string) error {
+	if slices.Contains(more, "-run") {
+		return nil // a choice of tests
+	}
+	return s.run(ctx, servers, slices.Concat(more, []string{"-run", drawn, "rewardctl/tui"}))
 }
 
 // virtualSchedules is how many schedules in virtual time are played besides those under the race
@@ -90,7 +103,8 @@ func (s *score) virtual(ctx context.Context, servers, more []string) error {
 
 // run runs the tests that the arguments name and takes their events.
 func (s *score) run(ctx context.Context, servers, args []string) error {
-	args = slices.Concat([]string{"test", "-json", "-timeout", testLimit.String()}, args)
+	// The stage before has vetted the tests.
+	args = slices.Concat([]string{"test", "-json", "-vet=off", "-timeout", testLimit.String()}, args)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), servers...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
