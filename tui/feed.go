@@ -15,6 +15,9 @@ const (
 	filterWait = 60 * time.Millisecond
 	// blurredRest is the least time between two reads while the terminal is out of sight.
 	blurredRest = 5 * time.Second
+	// blurredShare is how many times as long very many rows rest then. They are read at once when
+	// somebody looks again.
+	blurredShare = 6
 	// loadShare keeps a slow source from reading all the time: it rests at least so many times
 	// as long as a read took, but not so long that what is shown gets too old to act upon.
 	loadShare = 3
@@ -173,10 +176,10 @@ func (f *feed[R]) run(ctx context.Context) {
 			}
 			f.take(got)
 			f.publish()
-			rest := max(f.every, min(loadShare*got.took, staleAfter/2),
-				restOf(max(len(got.batch.rows), got.batch.read)))
+			many := restOf(max(len(got.batch.rows), got.batch.read))
+			rest := max(f.every, min(loadShare*got.took, staleAfter/2), many)
 			if f.d.blurred.Load() {
-				rest = max(rest, blurredRest)
+				rest = max(rest, blurredRest, blurredShare*many)
 			}
 			next.Reset(rest)
 		case read := <-f.poke:
