@@ -101,13 +101,12 @@ func TestAttemptsAsEntries(t *testing.T) {
 		"postings' alone": {inspect.PlayerQuery{Types: types, Outcome: "applied"}, 0},
 	} {
 		entries := walk(c.query)
-		seen, before := map[string]bool{}, ""
+		seen, before := map[string]bool{}, time.Time{}
 		for _, e := range entries {
-			at := e.At.UTC().Format("15:04:05.000000")
-			if before != "" && at > before {
-				t.Errorf("%s: %s stands below %s", name, at, before)
+			if !before.IsZero() && e.At.After(before) {
+				t.Errorf("%s: %s stands below %s", name, e.At, before)
 			}
-			before = at
+			before = e.At
 			key := string(e.Type) + e.Detail
 			if e.Type == inspect.EntryDelivery && (e.ID%2 != 1 || e.Actor != "r@h/1" ||
 				!strings.Contains(e.Detail, "by http: said") || e.FenceToken != 0) {
