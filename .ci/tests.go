@@ -70,7 +70,8 @@ func runTests(
 	s := newScore(out, c)
 	err = errors.Join(
 		s.run(ctx, servers, slices.Concat([]string{"-race", "-skip", drawn}, more, raced())),
-		s.run(ctx, servers, slices.Concat(more, others)),
+		// They mostly wait, for servers and programs: a third package at a time costs little.
+		s.run(ctx, servers, slices.Concat([]string{"-p", "3"}, more, others)),
 		s.screens(ctx, servers, more),
 		s.virtual(ctx, servers, more),
 	)
@@ -84,7 +85,10 @@ func (s *score) screens(ctx context.Context, servers, more []string) error {
 	if slices.Contains(more, "-run") {
 		return nil // a choice of tests
 	}
-	return s.run(ctx, servers, slices.Concat(more, []string{"-run", drawn, "rewardctl/tui"}))
+	// They wait for screens to come to rest.
+	return s.run(ctx, servers, slices.Concat(more, []string{
+		"-parallel", "8", "-run", drawn, "rewardctl/tui",
+	}))
 }
 
 // virtualSchedules is how many schedules in virtual time are played besides those under the race

@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"rewardctl/inspect"
 )

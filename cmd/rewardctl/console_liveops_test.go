@@ -107,6 +107,9 @@ func TestConsoleLeadsAFileToItsGrants(t *testing.T) {
 	if err := store.Release(t.Context(), []grant.Lease{held})[0]; err != nil {
 		t.Fatal(err)
 	}
+	p.press(":") // wherever the last escape led
+	p.paste("grant status 1")
+	p.press("Enter")
 	p.see("B goes on")
 	p.press("B")
 	p.confirm("1-grant")
