@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -105,23 +104,15 @@ func (o *Operator) ChangeOutboxMany(
 	ctx context.Context, set OutboxSet, onDone func(OutboxOf),
 ) []OutboxOf {
 	out := make([]OutboxOf, len(set.Requests))
-	broken := 0
-	for i, req := range set.Requests {
-		out[i].Request = req
-		if ctx.Err() != nil || broken >= brokenMax {
-			out[i].NotRun, out[i].Err = true, ctx.Err()
-			continue
-		}
-		out[i].Change, out[i].Err = o.ChangeOutbox(ctx, req)
-		var backend *grant.BackendError
-		if errors.As(out[i].Err, &backend) {
-			broken++
-		} else {
-			broken = 0
-		}
+	eachInTurn(ctx, len(out), func(i int) error {
+		out[i].Request = set.Requests[i]
+		out[i].Change, out[i].Err = o.ChangeOutbox(ctx, set.Requests[i])
 		if onDone != nil {
 			onDone(out[i])
 		}
-	}
+		return out[i].Err
+	}, func(i int, why error) {
+		out[i] = OutboxOf{Request: set.Requests[i], NotRun: true, Err: why}
+	})
 	return out
 }

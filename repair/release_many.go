@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -97,10 +96,6 @@ type ReleaseOf struct {
 	NotRun  bool  // the run stopped before this lease; Release says nothing then
 }
 
-// brokenMax is after how many leases in a row that a server could not answer for the rest is left:
-// each of them would wait for a timeout.
-const brokenMax = 3
-
 // ReleaseMany releases the leases of a set one after the other, each as Release does, with its own
 // rows in the log, and answers each. A lease that changed is left, and the others go on. When ctx
 // ends, or a server answers nothing any more, the rest is marked NotRun. onDone is told each answer
@@ -109,26 +104,18 @@ func (o *Operator) ReleaseMany(
 	ctx context.Context, set ReleaseSet, onDone func(ReleaseOf),
 ) []ReleaseOf {
 	out := make([]ReleaseOf, len(set.Requests))
-	broken := 0
-	for i, req := range set.Requests {
-		out[i].Request = req
-		if ctx.Err() != nil || broken >= brokenMax {
-			out[i].NotRun, out[i].Err = true, ctx.Err()
-			out[i].Release = Release{
-				Resource: req.Resource, Freeing: NotReleased, Burning: NotBurned,
-			}
-			continue
-		}
-		out[i].Release, out[i].Err = o.Release(ctx, req)
-		var backend *grant.BackendError
-		if errors.As(out[i].Err, &backend) {
-			broken++
-		} else {
-			broken = 0
-		}
+	eachInTurn(ctx, len(out), func(i int) error {
+		out[i].Request = set.Requests[i]
+		out[i].Release, out[i].Err = o.Release(ctx, set.Requests[i])
 		if onDone != nil {
 			onDone(out[i])
 		}
-	}
+		return out[i].Err
+	}, func(i int, why error) {
+		req := set.Requests[i]
+		out[i] = ReleaseOf{Request: req, NotRun: true, Err: why, Release: Release{
+			Resource: req.Resource, Freeing: NotReleased, Burning: NotBurned,
+		}}
+	})
 	return out
 }

@@ -58,14 +58,7 @@ func approvalColumns(d *desk) []column[repair.Plan] {
 	return []column[row]{
 		numberColumn(table.Column{Key: "plan", Title: "PLAN", Min: 6},
 			func(p *row) int64 { return p.ID }),
-		{
-			table.Column{Key: "state", Title: "STATE", Min: 15},
-			func(p *row, _ time.Time) table.Cell {
-				words, role := planWord(d, p)
-				return table.Cell{Text: words, Role: role}
-			},
-			func(a, b *row) int { return cmp.Compare(planRank(a), planRank(b)) },
-		},
+		planStateColumn(d),
 		plainColumn(table.Column{Key: "by", Title: "ASKED BY", Min: 10, Flex: 1, Max: 20},
 			func(p *row) string { return p.RequestedBy }),
 		{

@@ -91,8 +91,8 @@ type feed[R any] struct {
 	// digest sums the rows up for what is drawn beside them; nil makes none.
 	digest func(items []*item[R], now time.Time) any
 	// still is set when nothing is read by the feed itself: it arranges what it is made to take.
-	still bool
-	stub  func(id string) *R // stands for a pinned row that was never seen; nil: none is pinned
+	still  bool
+	absent func(id string) *R // stands for a pinned row that was never seen; nil: none is pinned
 
 	query  atomic.Pointer[query[R]]
 	about  atomic.Pointer[Args] // what to read; nil until it was said
@@ -231,7 +231,7 @@ func (f *feed[R]) publish() {
 	}
 	v := f.state
 	v.gen, v.total, v.all = q.gen, len(f.last), f.last
-	if f.stub != nil {
+	if f.absent != nil {
 		f.keep(q.pins)
 	}
 	prev := f.out.Load()
@@ -288,7 +288,7 @@ func (f *feed[R]) asBefore(items []*item[R]) []*item[R] {
 
 // pinned puts the pinned rows first. One that is gone stays, as it was seen last.
 func (f *feed[R]) pinned(q *query[R], items []*item[R]) []*item[R] {
-	if len(q.pins) == 0 || f.stub == nil {
+	if len(q.pins) == 0 || f.absent == nil {
 		return items
 	}
 	have := make(map[string]*item[R], len(q.pins))
@@ -330,7 +330,7 @@ func (f *feed[R]) keep(pins []string) {
 		case there[id] != nil:
 			f.kept[id] = there[id]
 		case was == nil:
-			f.kept[id] = &item[R]{id: id, row: f.stub(id), gone: true}
+			f.kept[id] = &item[R]{id: id, row: f.absent(id), gone: true}
 		case !was.gone:
 			f.kept[id] = f.missed(was)
 		}

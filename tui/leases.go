@@ -44,7 +44,7 @@ func newLeasesScreen(d *desk) *leaseList {
 		detail: func(it *leaseItem, w int) (a, b []string) {
 			return leaseVerdict(d, it, w), leaseIdentity(d, held, it, w)
 		},
-		keys: leaseKeys, stub: stubLease, also: held.update,
+		keys: leaseKeys, absent: absentLease, also: held.update,
 		attention: func(l *inspect.Lease) bool { return needsSomebody(l.Verdict.State) },
 		proof:     func(l *inspect.Lease) []inspect.Proof { return d.opts.Inspector.ProveLease(*l) },
 		cli:       func(_ Args, line string) []string { return leaseCLI(line) },

@@ -57,8 +57,8 @@ type listSpec[R any] struct {
 	name func(r *R) string
 	// proof writes the statements that show a row again; they only read.
 	proof func(r *R) []inspect.Proof
-	// stub stands for a row that is watched and not there. Nil: rows cannot be watched.
-	stub func(id string) *R
+	// absent stands for a row that is watched and not there. Nil: rows cannot be watched.
+	absent func(id string) *R
 	// also sees every message after the list has.
 	also func(l *list[R], msg tea.Msg) tea.Cmd
 }
@@ -101,7 +101,7 @@ func newList[R any](d *desk, spec listSpec[R]) *list[R] {
 	l.table.SetWords(d.tableWords())
 	l.table.SetSort(spec.sortKey, spec.desc)
 	l.feed = newFeed(d, spec.every, spec.rowID, spec.load)
-	l.feed.digest, l.feed.still, l.feed.stub = spec.digest, still, spec.stub
+	l.feed.digest, l.feed.still, l.feed.absent = spec.digest, still, spec.absent
 	l.shown = l.feed.out.Load()
 	l.restore(d.saved.screen(spec.id))
 	l.requery()

@@ -41,7 +41,7 @@ func (l *list[R]) restore(raw json.RawMessage) {
 	}
 	l.table.SetHidden(s.Hidden)
 	l.filter, l.pane = s.Filter, !s.NoPane
-	if l.spec.stub != nil {
+	if l.spec.absent != nil {
 		l.pins = s.Pins
 	}
 }

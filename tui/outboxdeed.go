@@ -29,29 +29,19 @@ func deliveryDeed(d *desk, word repair.OutboxDeed, row inspect.OutboxRow) deed {
 	req := repair.OutboxRequest{
 		Deed: word, LedgerID: row.LedgerID, State: row.State, Attempts: row.Attempts,
 	}
-	return deed{
-		word: req.Word(), target: req.Target(), verb: string(word),
-		cli: func(reason string) []string {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return req.CLI()
-		},
-		observe: func(ctx context.Context) (Observed, error) {
-			got, err := d.opts.Inspector.OutboxShow(ctx, row.LedgerID)
-			if err != nil {
-				return Observed{}, err
-			}
-			o := deliverySeen(d, word, got.OutboxRow)
-			o.next = deliveryDeed(d, word, got.OutboxRow)
-			return o, nil
-		},
-		execute: func(ctx context.Context, reason string) Answer {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return changeOutbox(ctx, d, req)
-		},
-	}
+	return by(deed{verb: string(word), observe: func(ctx context.Context) (Observed, error) {
+		got, err := d.opts.Inspector.OutboxShow(ctx, row.LedgerID)
+		if err != nil {
+			return Observed{}, err
+		}
+		o := deliverySeen(d, word, got.OutboxRow)
+		o.next = deliveryDeed(d, word, got.OutboxRow)
+		return o, nil
+	}}, req, outboxReason,
+		func(ctx context.Context, q repair.OutboxRequest) Answer { return changeOutbox(ctx, d, q) })
 }
+
+func outboxReason(q *repair.OutboxRequest) *string { return &q.Reason }
 
 func deliverySeen(d *desk, word repair.OutboxDeed, row inspect.OutboxRow) Observed {
 	words, role := laneWord(d, row.Lane)
@@ -116,14 +106,8 @@ func deadDeed(d *desk, count int64) deed {
 	req := repair.OutboxRequest{
 		Deed: outboxRequeue, Attempts: -1, Filter: repair.OutboxFilter{State: "dead"}, Expect: count,
 	}
-	return deed{
-		word: req.Word(), target: req.Target(), verb: "requeue",
-		confirm: idText(max(count, 0)) + "-requeue",
-		cli: func(reason string) []string {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return req.CLI()
-		},
+	return by(deed{
+		verb: "requeue", confirm: idText(max(count, 0)) + "-requeue",
 		observe: func(ctx context.Context) (Observed, error) {
 			dry := req
 			dry.DryRun, dry.Reason = true, "look"
@@ -141,10 +125,6 @@ func deadDeed(d *desk, count int64) deed {
 			}
 			return o, nil
 		},
-		execute: func(ctx context.Context, reason string) Answer {
-			req := req // the closures of a deed run at the same time
-			req.Reason = reason
-			return changeOutbox(ctx, d, req)
-		},
-	}
+	}, req, outboxReason,
+		func(ctx context.Context, q repair.OutboxRequest) Answer { return changeOutbox(ctx, d, q) })
 }

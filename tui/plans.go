@@ -99,14 +99,7 @@ func planColumns(d *desk) []column[repair.Plan] {
 	return []column[row]{
 		numberColumn(table.Column{Key: "plan", Title: "PLAN", Min: 6},
 			func(p *row) int64 { return p.ID }),
-		{
-			table.Column{Key: "state", Title: "STATE", Min: 16},
-			func(p *row, _ time.Time) table.Cell {
-				words, role := planWord(d, p)
-				return table.Cell{Text: words, Role: role}
-			},
-			func(a, b *row) int { return cmp.Compare(planRank(a), planRank(b)) },
-		},
+		planStateColumn(d),
 		numberColumn(table.Column{Key: "rows", Title: "ROWS", Min: 9},
 			func(p *row) int64 { return p.Due }),
 		{
@@ -128,6 +121,18 @@ func planColumns(d *desk) []column[repair.Plan] {
 			func(p *row) time.Time { return p.CreatedAt }),
 		plainColumn(table.Column{Key: "source", Title: "FILE", Min: 12, Flex: 1, Max: 30, Priority: 5},
 			func(p *row) string { return p.Source }),
+	}
+}
+
+// planStateColumn is the state of a plan; what needs somebody sorts first.
+func planStateColumn(d *desk) column[repair.Plan] {
+	return column[repair.Plan]{
+		table.Column{Key: "state", Title: "STATE", Min: 16},
+		func(p *repair.Plan, _ time.Time) table.Cell {
+			words, role := planWord(d, p)
+			return table.Cell{Text: words, Role: role}
+		},
+		func(a, b *repair.Plan) int { return cmp.Compare(planRank(a), planRank(b)) },
 	}
 }
 

@@ -114,5 +114,5 @@ func (w *watch) tell() {
 	}
 }
 
-// stubLease stands for a lease that is watched and not there.
-func stubLease(resource string) *inspect.Lease { return &inspect.Lease{Resource: resource} }
+// absentLease stands for a lease that is watched and not there.
+func absentLease(resource string) *inspect.Lease { return &inspect.Lease{Resource: resource} }
