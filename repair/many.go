@@ -11,8 +11,8 @@ import (
 // each of them would wait for a timeout.
 const brokenMax = 3
 
-// eachInTurn does n things one after the other, until ctx ends or a server answers nothing any more;
-// do returns the error of its thing. The rest is left, each with what ctx says.
+// eachInTurn does n things one after the other, until ctx ends or a server answers nothing any
+// more; do returns the error of its thing. The rest is left, each with what ctx says.
 func eachInTurn(ctx context.Context, n int, do func(i int) error, leave func(i int, why error)) {
 	broken := 0
 	for i := range n {
