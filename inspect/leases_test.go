@@ -26,7 +26,7 @@ func states(t *testing.T, b *bench) {
 	b.take(t, "reward:long", "alive")
 	b.take(t, "reward:foreign", "alive")
 	if err := errors.Join(
-		b.Redis.PExpire(ctx, b.store.LockKey("reward:expiring"), 3*time.Second).Err(),
+		b.Redis.PExpire(ctx, b.store.LockKey("reward:expiring"), ttl/6).Err(),
 		b.Redis.Persist(ctx, b.store.LockKey("reward:endless")).Err(),
 		b.Redis.PExpire(ctx, b.store.LockKey("reward:long"), time.Hour).Err(),
 		b.Redis.Del(ctx, b.store.LockKey("reward:foreign")).Err(),
@@ -104,7 +104,7 @@ func TestLeaseFilters(t *testing.T) {
 			[]string{"reward:expiring"},
 		},
 		"expiring within": {
-			inspect.LeaseFilter{ExpiringWithin: 4 * time.Second}, []string{"reward:expiring"},
+			inspect.LeaseFilter{ExpiringWithin: ttl / 5}, []string{"reward:expiring"},
 		},
 		"sorted by state, limited": {
 			inspect.LeaseFilter{Sort: inspect.SortState, Limit: 2},
@@ -151,11 +151,12 @@ func TestLeaseFilters(t *testing.T) {
 func TestLeasesWithOneServerDown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	deaf := b.deaf(t) // before there are leases: they end, and a slow machine needs time for it
 	states(t, b)
-	list, err := b.deaf(t).Leases(t.Context(), inspect.LeaseFilter{})
+	list, err := deaf.Leases(t.Context(), inspect.LeaseFilter{})
 	if err != nil || list.Total != 7 || len(list.Missing) != 1 ||
 		list.Missing[0].Backend != grant.PostgreSQL || list.Blind() != nil {
-		t.Fatalf("without PostgreSQL: %+v, %v", list.Missing, err)
+		t.Fatalf("without PostgreSQL: %d leases, %+v, %v", list.Total, list.Missing, err)
 	}
 	got := leasesByResource(list)
 	if v := got["reward:held"].Verdict; v.State != inspect.CannotTell || v.Likely != inspect.Held {
@@ -181,6 +182,7 @@ func TestLeasesWithOneServerDown(t *testing.T) {
 func TestLeaseDetail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	deaf := b.deaf(t)
 	states(t, b)
 	d, err := b.reader.Lease(t.Context(), "reward:held")
 	if err != nil || d.Lease == nil || d.Lease.Verdict.State != inspect.Held ||
@@ -197,7 +199,7 @@ func TestLeaseDetail(t *testing.T) {
 	if _, err = b.reader.Lease(t.Context(), "reward:nobody"); !errors.Is(err, inspect.ErrNotFound) {
 		t.Fatalf("unknown: %v", err)
 	}
-	if d, err = b.deaf(t).Lease(t.Context(), "reward:held"); err != nil || len(d.Missing) != 1 ||
+	if d, err = deaf.Lease(t.Context(), "reward:held"); err != nil || len(d.Missing) != 1 ||
 		d.Lease.Verdict.State != inspect.CannotTell {
 		t.Fatalf("without PostgreSQL: %+v, %v", d, err)
 	}

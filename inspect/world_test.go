@@ -17,7 +17,8 @@ import (
 
 func TestMain(m *testing.M) { granttest.Main(m) }
 
-const ttl = 20 * time.Second
+// ttl is long enough that no lease ends while a slow machine sets a test up.
+const ttl = 50 * time.Second
 
 // bench is a world with a reader and what is needed to make things to read.
 type bench struct {
