@@ -18,6 +18,7 @@ type Store interface {
 	Index(ctx context.Context) (*lease.Index, error)
 	Scan(ctx context.Context, o lease.ScanOptions, emit func([]lease.Found) error,
 	) (lease.ScanReport, error)
+	Look(ctx context.Context, resources []string) ([]lease.Entry, error)
 	Show(ctx context.Context, resource string) (lease.Entry, error)
 	History(ctx context.Context, resource string) ([]lease.Event, error)
 	Counter(ctx context.Context, resource string) (token int64, ok bool, err error)

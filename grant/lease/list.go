@@ -152,19 +152,11 @@ func (x *Index) look(ctx context.Context, start int, entries []Entry, looks []ui
 	for i, m := range members {
 		tag, owner, _ := splitMember(m)
 		resource, ok := decodeTag(tag)
-		if !ok || locks.left[i] == -2 {
+		if !ok || locks.left[i] == nothingThere {
 			continue
 		}
 		e := &entries[i]
-		e.Resource, e.Value = resource, locks.values[i]
-		e.setLeft(locks.left[i])
-		switch e.Token, e.Owner, err = ParseValue(e.Value); {
-		case e.Value == "":
-			// Data of another type, or an empty text. The rare case costs a call of its own.
-			e.Foreign = x.store.kind(ctx, tag)
-		case err != nil:
-			e.Foreign = "string"
-		}
+		*e = x.store.entryOf(ctx, resource, locks.values[i], locks.left[i])
 		looks[i] = lookOther
 		if e.Owner == owner {
 			looks[i] = lookMine

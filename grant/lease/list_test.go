@@ -43,6 +43,50 @@ func listing(t *testing.T, open opener) {
 	}
 }
 
+// looking reads some locks by the names of their resources: each as a list and a look at it alone
+// tell it, in the order asked for, and nothing for what is not there.
+func looking(t *testing.T, open opener) {
+	s := open(t, lease.Options{TTL: time.Minute})
+	names := []string{"b {1}%", "a", "endless", "foreign", "text"}
+	s.Acquire(t.Context(), asksFor("w", names...))
+	if err := errors.Join(
+		s.client.Persist(t.Context(), s.LockKey("endless")).Err(),
+		s.client.Del(t.Context(), s.LockKey("foreign")).Err(),
+		s.client.HSet(t.Context(), s.LockKey("foreign"), "uuid", 1).Err(),
+		s.client.Set(t.Context(), s.LockKey("text"), "mine", 0).Err(),
+	); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Look(t.Context(), slices.Concat([]string{"none"}, names, []string{"never"}))
+	if err != nil || len(got) != len(names) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for i, e := range got {
+		alone, err := s.Show(t.Context(), names[i])
+		if err != nil || e.Left < alone.Left || e.Left > alone.Left+time.Minute {
+			t.Errorf("%s: %+v, alone %+v, %v", names[i], e, alone, err)
+		}
+		if e.Left = alone.Left; e != alone {
+			t.Errorf("%s: %+v, alone %+v", names[i], e, alone)
+		}
+	}
+	if _, err := s.Look(t.Context(), []string{"a", ""}); !errors.Is(err, lease.ErrNoResource) {
+		t.Errorf("no name: %v", err)
+	}
+	if got, err := s.Look(t.Context(), nil); err != nil || len(got) != 0 {
+		t.Errorf("nothing: %v, %v", got, err)
+	}
+	many := make([]string, 2500)
+	for i := range many {
+		many[i] = fmt.Sprintf("many-%d", i)
+	}
+	s.Acquire(t.Context(), asksFor("w", many...))
+	got, err = s.Look(t.Context(), many)
+	if err != nil || len(got) != len(many) || got[2400].Resource != "many-2400" {
+		t.Errorf("many: %d, %v", len(got), err)
+	}
+}
+
 // listPages reads the index in pages far smaller than the groups of entries that share a score: a
 // batch enters all of its leases at one moment.
 func listPages(t *testing.T, open opener) {

@@ -58,6 +58,7 @@ func conformance() map[string]func(*testing.T, opener) {
 		"list":                     listing,
 		"list by pages":            listPages,
 		"ages":                     ages,
+		"look":                     looking,
 		"list prunes":              listPrunes,
 		"list odd entries":         listOdd,
 		"scan":                     scanKinds,
