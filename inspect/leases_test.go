@@ -175,6 +175,11 @@ func TestLeasesByName(t *testing.T) {
 			t.Errorf("%+v, want %+v", l, want)
 		}
 	}
+	since, err := b.reader.HeldSince(t.Context(), got.Leases)
+	if at, ok := since["reward:held"]; err != nil || !ok || at.After(time.Now()) ||
+		time.Since(at) > time.Minute || !since["reward:foreign"].IsZero() {
+		t.Errorf("since %v, %v", since, err)
+	}
 	none, err := b.reader.LeasesOf(t.Context(), []string{"reward:none"})
 	if err != nil || len(none.Leases) != 0 {
 		t.Errorf("nobody's: %+v, %v", none, err)

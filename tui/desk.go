@@ -27,6 +27,7 @@ type desk struct {
 	ctx context.Context
 
 	blurred  atomic.Bool // nobody looks: what is shown is read less often
+	idle     atomic.Bool // nobody presses a key: very many rows are read less often
 	messages messages
 	health   health
 	armed    armed

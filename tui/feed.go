@@ -10,33 +10,14 @@ import (
 	"rewardctl/inspect"
 )
 
-const (
-	// filterWait lets a word be typed before it is searched for.
-	filterWait = 60 * time.Millisecond
-	// blurredRest is the least time between two reads while the terminal is out of sight.
-	blurredRest = 5 * time.Second
-	// blurredShare is how many times as long very many rows rest then. They are read at once when
-	// somebody looks again.
-	blurredShare = 6
-	// loadShare keeps a slow source from reading all the time: it rests at least so many times
-	// as long as a read took, but not so long that what is shown gets too old to act upon.
-	loadShare = 3
-	// rowsPerSecond is how many rows are read each second at most: more of them are read less
-	// often. What passes by itself, such as the time that is left, is drawn from the last read.
-	rowsPerSecond = 20_000
-)
-
-// restOf is how long a source of so many rows rests at least.
-func restOf(rows int) time.Duration {
-	return min(time.Duration(rows)*time.Second/rowsPerSecond, staleAfter/2)
-}
+// filterWait lets a word be typed before it is searched for.
+const filterWait = 60 * time.Millisecond
 
 // batch is what one read of a source gave.
 type batch[R any] struct {
 	rows    []R
 	missing []inspect.Missing
 	about   any // what was read besides the rows, such as sums of all of them
-	read    int // how many rows were read for these, when that is more than there are
 }
 
 // item is one row with its identity. A row that is gone is kept while the order is held.
@@ -44,7 +25,8 @@ type item[R any] struct {
 	id   string
 	row  *R
 	gone bool
-	// since is when it was first missed; zero while it is there, and for one that was never seen.
+	// since is when it was first missed, for one that is gone; else when it was read by itself,
+	// after all others. It is zero for one that was never seen, and for one read with the others.
 	since time.Time
 }
 
@@ -56,6 +38,7 @@ type view[R any] struct {
 	total   int        // rows before the filter
 	held    int        // rows that are not shown because the order is held
 	at      time.Time  // when it was read; zero before the first read
+	looked  time.Time  // when the rows on the screen were read by themselves; zero: not after that
 	took    time.Duration
 	missing []inspect.Missing
 	err     error // why the last read failed; the rows are then the last good ones
@@ -93,19 +76,24 @@ type feed[R any] struct {
 	// still is set when nothing is read by the feed itself: it arranges what it is made to take.
 	still  bool
 	absent func(id string) *R // stands for a pinned row that was never seen; nil: none is pinned
+	// glance reads some rows by their identities, those that are there; nil: it cannot.
+	glance func(ctx context.Context, ids []string) ([]R, error)
 
 	query  atomic.Pointer[query[R]]
 	about  atomic.Pointer[Args] // what to read; nil until it was said
 	hold   atomic.Bool          // keep the order of the rows that are shown
 	paused atomic.Bool          // read only when asked to
 	out    atomic.Pointer[view[R]]
-	poke   chan bool // true: read now; false: arrange anew
+	poke   chan bool                // true: read now; false: arrange anew
+	eyes   atomic.Pointer[[]string] // the identities of the rows on the screen
 
 	running sync.Mutex // held by run: a screen may be shown again before its old run has ended
 	last    []*item[R] // what was read last; only touched by run
 	state   view[R]    // its age and problems; only touched by run
 	// kept holds what was last seen of pinned rows; only touched by run.
 	kept map[string]*item[R]
+	// fresh holds the rows that were read by themselves since all were; only touched by run.
+	fresh map[string]*item[R]
 }
 
 func newFeed[R any](d *desk, every time.Duration, id func(*R) string,
@@ -159,13 +147,15 @@ func (f *feed[R]) run(ctx context.Context) {
 	settle := time.NewTimer(filterWait)
 	defer next.Stop()
 	defer settle.Stop()
+	look := f.newGlancer()
+	defer look.beat.Stop()
 	busy, asked := false, true
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-next.C:
-			if !busy && !f.paused.Load() || !busy && asked {
+			if !busy && (asked || !f.paused.Load()) {
 				busy, asked = true, false
 				f.d.spawn(func() { results <- f.read(ctx) })
 			}
@@ -176,12 +166,18 @@ func (f *feed[R]) run(ctx context.Context) {
 			}
 			f.take(got)
 			f.publish()
-			many := restOf(max(len(got.batch.rows), got.batch.read))
-			rest := max(f.every, min(loadShare*got.took, staleAfter/2), many)
-			if f.d.blurred.Load() {
-				rest = max(rest, blurredRest, blurredShare*many)
+			look.blind = false
+			next.Reset(f.rest(got, asked))
+		case <-look.beat.C:
+			if !busy {
+				f.look(ctx, look)
 			}
-			next.Reset(rest)
+		case got := <-look.results:
+			look.busy = false
+			if !f.notice(got) && ctx.Err() == nil && !look.blind {
+				look.blind = true // reading all of them will tell why
+				next.Reset(staleAfter / 2)
+			}
 		case read := <-f.poke:
 			if read {
 				asked = true
@@ -208,7 +204,7 @@ func (f *feed[R]) read(ctx context.Context) loaded[R] {
 
 func (f *feed[R]) take(got loaded[R]) {
 	if !got.args.equal(f.state.args) { // nothing of what was read before is about this
-		f.last, f.state = nil, view[R]{args: got.args}
+		f.last, f.state, f.fresh = nil, view[R]{args: got.args}, nil
 	}
 	f.state.err, f.state.missing = got.err, got.batch.missing
 	if got.err != nil {
@@ -222,6 +218,7 @@ func (f *feed[R]) take(got loaded[R]) {
 		items[i] = item[R]{id: f.id(row), row: row}
 		f.last[i] = &items[i]
 	}
+	f.forget(got.at.Add(-got.took))
 }
 
 func (f *feed[R]) publish() {
@@ -245,6 +242,7 @@ func (f *feed[R]) publish() {
 	for i, it := range v.items {
 		v.index[it.id] = i
 	}
+	f.freshen(&v)
 	if f.digest != nil {
 		v.digest = f.digest(v.items, f.d.now())
 	}
@@ -343,8 +341,12 @@ func (f *feed[R]) missed(it *item[R]) *item[R] {
 	if it.gone {
 		return it
 	}
+	return gone(it, f.state.at)
+}
+
+func gone[R any](it *item[R], since time.Time) *item[R] {
 	row := *it.row
-	return &item[R]{id: it.id, row: &row, gone: true, since: f.state.at}
+	return &item[R]{id: it.id, row: &row, gone: true, since: since}
 }
 
 // keepOrder keeps the rows that are shown where they are, with fresh content. Rows that are gone

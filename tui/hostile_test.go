@@ -82,6 +82,11 @@ func (e enemy) Leases(ctx context.Context, f inspect.LeaseFilter) (inspect.Lease
 	return said(e, v, err)
 }
 
+func (e enemy) LeasesOf(ctx context.Context, resources []string) (inspect.LeaseList, error) {
+	v, err := e.World.LeasesOf(ctx, asked(e, resources))
+	return said(e, v, err)
+}
+
 func (e enemy) Lease(ctx context.Context, resource string) (inspect.LeaseDetail, error) {
 	v, err := e.World.Lease(ctx, asked(e, resource))
 	return said(e, v, err)

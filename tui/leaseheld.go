@@ -29,11 +29,10 @@ type heldSince struct {
 	at    time.Time
 }
 
-// agesMsg brings how long ago tokens were issued, at a moment.
-type agesMsg struct {
+// sinceMsg brings when tokens were issued.
+type sinceMsg struct {
 	asked []inspect.Lease
-	ages  map[string]time.Duration
-	at    time.Time
+	since map[string]time.Time
 	err   error
 }
 
@@ -56,7 +55,7 @@ func (h *holding) update(l *leaseList, msg tea.Msg) tea.Cmd {
 	case dataMsg, tickMsg:
 		return h.ask(l)
 	case jobDoneMsg:
-		if got, ok := msg.result.(agesMsg); ok && msg.job == h.asking {
+		if got, ok := msg.result.(sinceMsg); ok && msg.job == h.asking {
 			h.take(got)
 		}
 	}
@@ -81,9 +80,9 @@ func (h *holding) ask(l *leaseList) tea.Cmd {
 		return nil
 	}
 	d := h.d
-	j, cmd := d.start(d.ctx, "ages", false, readLimit, func(ctx context.Context, _ *job) tea.Msg {
-		ages, err := d.opts.Inspector.Ages(ctx, want)
-		return agesMsg{want, ages, d.now(), err}
+	j, cmd := d.start(d.ctx, "since", false, readLimit, func(ctx context.Context, _ *job) tea.Msg {
+		since, err := d.opts.Inspector.HeldSince(ctx, want)
+		return sinceMsg{want, since, err}
 	})
 	h.asking = j
 	return cmd
@@ -91,7 +90,7 @@ func (h *holding) ask(l *leaseList) tea.Cmd {
 
 // take remembers the answer. What the server does not know is not asked again; when it did not
 // answer, it is asked with the next screen.
-func (h *holding) take(got agesMsg) {
+func (h *holding) take(got sinceMsg) {
 	h.asking = nil
 	if got.err != nil {
 		return
@@ -102,10 +101,6 @@ func (h *holding) take(got agesMsg) {
 		clear(h.since)
 	}
 	for _, l := range got.asked {
-		one := heldSince{token: l.Token}
-		if age, ok := got.ages[l.Resource]; ok {
-			one.at = got.at.Add(-age)
-		}
-		h.since[l.Resource] = one
+		h.since[l.Resource] = heldSince{l.Token, got.since[l.Resource]}
 	}
 }

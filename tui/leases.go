@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ func newLeasesScreen(d *desk) *leaseList {
 			}
 			return batch[inspect.Lease]{rows: list.Leases, missing: list.Missing}, err
 		},
+		glance:  d.glanceAtLeases,
 		servers: []grant.Backend{grant.Redis, grant.PostgreSQL},
 		sortKey: colState, empty: "nobody holds a lease",
 		look: lookAtLease(d.lang, held), mark: markGone(d), digest: summarise(d.lang),
@@ -53,6 +55,16 @@ func newLeasesScreen(d *desk) *leaseList {
 		d.watch.set(l.pins)
 	}
 	return l
+}
+
+// glanceAtLeases reads some leases again. An answer of one server alone is no good here: reading
+// all leases says what is missing.
+func (d *desk) glanceAtLeases(ctx context.Context, resources []string) ([]inspect.Lease, error) {
+	list, err := d.opts.Inspector.LeasesOf(ctx, resources)
+	for _, m := range list.Missing {
+		err = errors.Join(err, m.Err)
+	}
+	return list.Leases, err
 }
 
 // needsSomebody reports whether a state is more than work that goes on.
@@ -266,7 +278,7 @@ func actable[R any](l *list[R], word string) (bool, string) {
 		return false, l.d.tr("there is no row under the cursor")
 	case it.gone:
 		return false, l.d.tr("this row is gone already")
-	case l.d.now().Sub(l.shown.at) > staleAfter:
+	case l.d.now().Sub(l.shown.readAt(it)) > staleAfter:
 		return false, l.d.tr("what is shown is too old to act upon; r reads it again")
 	}
 	return true, ""

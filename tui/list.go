@@ -27,7 +27,8 @@ type listSpec[R any] struct {
 	columns    []column[R]
 	rowID      func(*R) string
 	load       func(ctx context.Context, args Args) (batch[R], error)
-	every      time.Duration // between two reads; 0 means Options.Refresh
+	glance     func(ctx context.Context, ids []string) ([]R, error) // reads some rows again
+	every      time.Duration                                        // between two reads; 0 means Options.Refresh
 	servers    []grant.Backend
 	sortKey    string
 	desc       bool
@@ -102,6 +103,7 @@ func newList[R any](d *desk, spec listSpec[R]) *list[R] {
 	l.table.SetSort(spec.sortKey, spec.desc)
 	l.feed = newFeed(d, spec.every, spec.rowID, spec.load)
 	l.feed.digest, l.feed.still, l.feed.absent = spec.digest, still, spec.absent
+	l.feed.glance = spec.glance
 	l.shown = l.feed.out.Load()
 	l.restore(d.saved.screen(spec.id))
 	l.requery()
@@ -143,7 +145,9 @@ func (l *list[R]) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case dataMsg:
 		l.take()
-	case tea.FocusMsg:
+	case tickMsg:
+		l.seen()
+	case backMsg:
 		l.feed.refresh() // it was read less often while nobody looked
 	case jobDoneMsg:
 		if got, deed := msg.result.(answerMsg); deed {

@@ -182,6 +182,19 @@ func (l *list[R]) SetFilter(text string) {
 // it never moves away.
 func (l *list[R]) follow() { l.feed.hold.Store(!l.table.AtTop()) }
 
+// seen tells the feed which rows are on the screen, where those can be read by themselves.
+func (l *list[R]) seen() {
+	if l.spec.glance == nil {
+		return
+	}
+	from, to := l.table.Visible()
+	var ids []string
+	for _, it := range l.shown.items[min(from, len(l.shown.items)):min(to, len(l.shown.items))] {
+		ids = append(ids, it.id)
+	}
+	l.feed.see(ids)
+}
+
 // Crumb says what is listed.
 func (l *list[R]) Crumb() crumb {
 	tr := l.d.tr
@@ -189,8 +202,17 @@ func (l *list[R]) Crumb() crumb {
 	if l.spec.crumb != nil {
 		c.path = l.spec.crumb(l.args)
 	}
-	c.counts = tr("%d total", l.shown.total) + l.counts()
+	c.counts = tr("%d total", l.shown.total) + l.whole() + l.counts()
 	return c
+}
+
+// whole says when all rows were read, when those on the screen were read long after.
+func (l *list[R]) whole() string {
+	age := l.d.now().Sub(l.shown.at)
+	if l.shown.looked.IsZero() || age < staleAfter {
+		return ""
+	}
+	return l.d.tr("  all read %s ago", brief(age.Truncate(time.Second)))
 }
 
 // counts says how many rows match and how many are marked.
@@ -210,7 +232,7 @@ func (l *list[R]) counts() string {
 
 // Seen tells how old the list is.
 func (l *list[R]) Seen() seen {
-	out := seen{at: l.shown.at, live: true, paused: l.feed.paused.Load()}
+	out := seen{at: l.shown.age(), live: true, paused: l.feed.paused.Load()}
 	if l.shown.err != nil {
 		out.problem, out.denied = l.d.unread(l.shown.err), isDenied(l.shown.err)
 	}

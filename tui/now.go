@@ -20,6 +20,7 @@ import (
 type nowRead struct {
 	pulse    inspect.Pulse
 	leases   inspect.LeaseCounts
+	counted  time.Time         // when the leases were counted
 	audit    *inspect.AuditRun // the newest that ended; nil when there is none
 	problems []string          // what could not be read, and why
 	extra    []tile            // of parts of the console that have something to say
@@ -42,6 +43,7 @@ type nowScreen struct {
 	noTyping
 	d      *desk
 	feed   *feed[nowRead]
+	tally  tally
 	shown  *view[nowRead]
 	read   nowRead
 	counts string // of the leases, in words
@@ -52,13 +54,11 @@ type nowScreen struct {
 }
 
 func newNowScreen(d *desk) *nowScreen {
-	s := &nowScreen{d: d}
+	s := &nowScreen{d: d, tally: tally{d: d}}
 	s.feed = newFeed(d, d.opts.Refresh, func(*nowRead) string { return "now" },
 		func(ctx context.Context, _ Args) (batch[nowRead], error) {
-			got := d.readNow(ctx)
-			return batch[nowRead]{
-				rows: []nowRead{got}, missing: got.pulse.Missing, read: got.leases.Total,
-			}, ctx.Err()
+			got := d.readNow(ctx, &s.tally)
+			return batch[nowRead]{rows: []nowRead{got}, missing: got.pulse.Missing}, ctx.Err()
 		})
 	s.feed.ask(query[nowRead]{})
 	s.shown = s.feed.out.Load()
@@ -66,7 +66,7 @@ func newNowScreen(d *desk) *nowScreen {
 }
 
 // readNow asks everybody at once. What does not answer is named; the rest is shown.
-func (d *desk) readNow(ctx context.Context) nowRead {
+func (d *desk) readNow(ctx context.Context, leases *tally) nowRead {
 	var n nowRead
 	var runs []inspect.AuditRun
 	extra := make([][]tile, len(d.tilers))
@@ -78,7 +78,7 @@ func (d *desk) readNow(ctx context.Context) nowRead {
 			return err
 		},
 		func() (err error) {
-			n.leases, err = d.opts.Inspector.CountLeases(ctx)
+			n.leases, n.counted, err = leases.read(ctx)
 			return err
 		},
 		func() (err error) {
@@ -130,8 +130,8 @@ func (s *nowScreen) Open(ctx context.Context, _ Args) tea.Cmd {
 // Update takes the newest reading.
 func (s *nowScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
-	case tea.FocusMsg:
-		s.feed.refresh() // it was read less often while nobody looked
+	case backMsg:
+		s.again() // it was read less often while nobody looked
 		return nil
 	case dataMsg:
 	default:
@@ -251,7 +251,16 @@ func (s *nowScreen) Crumb() crumb {
 	default:
 		c.counts = s.d.tr("%d need attention", bad+len(s.unread()))
 	}
+	if age := s.shown.at.Sub(s.read.counted); !s.read.counted.IsZero() && age >= staleAfter {
+		c.counts += s.d.tr("  leases counted %s ago", brief(age.Truncate(time.Second)))
+	}
 	return c
+}
+
+// again reads everything now.
+func (s *nowScreen) again() {
+	s.tally.stale.Store(true)
+	s.feed.refresh()
 }
 
 // unread says what could not be read and why, each reason once.

@@ -168,7 +168,7 @@ func (s *nowScreen) Bindings() []Binding {
 			return s.d.root.goTo(one.to, one.args)
 		}},
 		{Keys: []string{"r", "f5"}, Help: "read now", Quiet: true, Action: func() tea.Cmd {
-			s.feed.refresh()
+			s.again()
 			return nil
 		}},
 		{

@@ -25,12 +25,14 @@ type Inspector interface {
 // LeaseReader answers questions about leases.
 type LeaseReader interface {
 	Leases(ctx context.Context, filter inspect.LeaseFilter) (inspect.LeaseList, error)
+	// LeasesOf lists the leases of some resources, those that somebody holds.
+	LeasesOf(ctx context.Context, resources []string) (inspect.LeaseList, error)
 	// CountLeases says how many leases are in which state, and when they end.
 	CountLeases(ctx context.Context) (inspect.LeaseCounts, error)
 	Lease(ctx context.Context, resource string) (inspect.LeaseDetail, error)
 	Tokens(ctx context.Context, resource string) (inspect.TokenHistory, error)
-	// Ages says how long ago the tokens of leases were issued, by resource, as far as known.
-	Ages(ctx context.Context, leases []inspect.Lease) (map[string]time.Duration, error)
+	// HeldSince says when the tokens of leases were issued, by resource, as far as known.
+	HeldSince(ctx context.Context, leases []inspect.Lease) (map[string]time.Time, error)
 	// ProveLease writes what shows a lease again.
 	ProveLease(lease inspect.Lease) []inspect.Proof
 	// Refused lists writes that the fence refused.

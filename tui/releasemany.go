@@ -101,7 +101,7 @@ func newReleaseMany(d *desk, m marks, names []string) (deed, Observed) {
 
 // lookAtMarks reads the leases of the set again.
 func lookAtMarks(ctx context.Context, d *desk, was marks, names []string) (Observed, error) {
-	list, err := d.opts.Inspector.Leases(ctx, inspect.LeaseFilter{Resources: names})
+	list, err := d.opts.Inspector.LeasesOf(ctx, names)
 	if err != nil {
 		return Observed{}, err
 	}

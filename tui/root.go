@@ -29,6 +29,7 @@ type root struct {
 	w, h    int
 	sized   bool
 	blurred time.Time // since when the terminal is out of sight; zero when it is seen
+	touched time.Time // when somebody pressed a key, or the start
 	mouse   bool
 	screens []screen
 	cur     int
@@ -46,7 +47,7 @@ type root struct {
 }
 
 func newRoot(d *desk) *root {
-	r := &root{d: d, leave: func() {}, mouse: d.opts.Mouse}
+	r := &root{d: d, leave: func() {}, mouse: d.opts.Mouse, touched: d.now()}
 	d.root = r
 	r.screens = []screen{
 		newNowScreen(d), newLeasesScreen(d), newTokensScreen(d), newRefusedScreen(d),
@@ -230,7 +231,7 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 		r.w, r.h, r.sized = msg.Width, msg.Height, true
 		return nil
 	case tea.KeyMsg:
-		return r.key(msg)
+		return tea.Batch(r.attended(), r.key(msg))
 	case heldMsg:
 		return r.held(msg)
 	case tickMsg:
@@ -238,11 +239,11 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 	case dataMsg:
 		return r.forward(msg)
 	case tea.MouseMsg:
-		return r.point(tea.MouseEvent(msg))
+		return tea.Batch(r.attended(), r.point(tea.MouseEvent(msg)))
 	case tea.FocusMsg:
 		r.blurred = time.Time{}
 		r.d.blurred.Store(false)
-		return r.forward(msg)
+		return r.forward(backMsg{})
 	case tea.BlurMsg:
 		r.blurred = r.d.now()
 		r.d.blurred.Store(true)
@@ -292,9 +293,19 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 	return r.broadcast(msg)
 }
 
+// attended notes that somebody is there, and has the screen read again when nobody was.
+func (r *root) attended() tea.Cmd {
+	r.touched = r.d.now()
+	if r.d.idle.Swap(false) {
+		return r.forward(backMsg{})
+	}
+	return nil
+}
+
 // passed closes a write window whose time is over, or whose reasons to be open are gone.
 func (r *root) passed() tea.Cmd {
 	d := r.d
+	d.idle.Store(d.now().Sub(r.touched) > idleAfter)
 	d.expire()
 	d.watch.tell()
 	switch {

@@ -112,3 +112,6 @@ type dataMsg struct{}
 
 // tickMsg lets time pass: countdowns are drawn anew.
 type tickMsg struct{}
+
+// backMsg says that somebody is there again: what was read less often meanwhile is read now.
+type backMsg struct{}

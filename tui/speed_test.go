@@ -27,6 +27,18 @@ func (c crowd) Leases(context.Context, inspect.LeaseFilter) (inspect.LeaseList, 
 	return list, nil
 }
 
+func (c crowd) LeasesOf(_ context.Context, resources []string) (inspect.LeaseList, error) {
+	at := time.Now()
+	list := inspect.LeaseList{At: at}
+	for _, l := range c.leases {
+		if slices.Contains(resources, l.Resource) {
+			l.At = at
+			list.Leases = append(list.Leases, l)
+		}
+	}
+	return list, nil
+}
+
 func (c crowd) CountLeases(context.Context) (inspect.LeaseCounts, error) {
 	return inspect.LeaseCounts{
 		At: time.Now(), Total: len(c.leases), States: map[inspect.State]int{inspect.Held: len(c.leases)},

@@ -245,16 +245,16 @@ func (w *World) PlayerFindings(ctx context.Context, player string) (
 	return out, nil
 }
 
-// Ages implements tui.Inspector: a token is held for as many seconds as its number.
-func (w *World) Ages(ctx context.Context, leases []inspect.Lease) (
-	map[string]time.Duration, error,
+// HeldSince implements tui.Inspector: as many seconds before the world was made as the token says.
+func (w *World) HeldSince(ctx context.Context, leases []inspect.Lease) (
+	map[string]time.Time, error,
 ) {
 	if err := w.enter(ctx); err != nil {
 		return nil, err
 	}
-	out := map[string]time.Duration{}
+	out := map[string]time.Time{}
 	for _, l := range leases {
-		out[l.Resource] = time.Duration(l.Token) * time.Second
+		out[l.Resource] = w.begun.Add(-time.Duration(l.Token) * time.Second)
 	}
 	return out, nil
 }

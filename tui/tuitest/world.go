@@ -21,6 +21,7 @@ import (
 type World struct {
 	mu       sync.Mutex
 	now      func() time.Time
+	begun    time.Time
 	leases   map[string]inspect.Lease
 	postings map[string]grant.Posting // by player and event
 	audits   []inspect.AuditRun
@@ -56,7 +57,7 @@ type World struct {
 // NewWorld returns a world with the sample leases of the goldens. now is the console's clock.
 func NewWorld(now func() time.Time) *World {
 	return &World{
-		now: now, leases: map[string]inspect.Lease{}, postings: map[string]grant.Posting{},
+		now: now, begun: now(), leases: map[string]inspect.Lease{}, postings: map[string]grant.Posting{},
 	}
 }
 
@@ -168,6 +169,18 @@ func (w *World) Blind(why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.blind = why
+}
+
+// LeasesOf implements tui.Inspector.
+func (w *World) LeasesOf(ctx context.Context, resources []string) (inspect.LeaseList, error) {
+	if len(resources) == 0 {
+		return inspect.LeaseList{At: w.now()}, nil
+	}
+	list, err := w.Leases(ctx, inspect.LeaseFilter{Resources: resources})
+	if err == nil {
+		err = list.Blind()
+	}
+	return list, err
 }
 
 // CountLeases implements tui.Inspector.
