@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,13 +17,14 @@ import (
 type consoleSize struct {
 	leases, rows, plan int
 	length             time.Duration
+	parts              string // what is measured: start, rest, work
 	keep               string // where profiles and measurements go; empty: nowhere
 }
 
 // console measures the built console: with all of its leases ticking, an audit of the whole ledger
 // and a large plan being applied by the console itself, on servers of its own.
 //
-//	go run ./.ci console [-leases N] [-rows N] [-plan N] [-for D] [-keep DIR]
+//	go run ./.ci console [-leases N] [-rows N] [-plan N] [-for D] [-parts LIST] [-keep DIR]
 //
 // It fails when an aim is missed that does not depend on the machine: memory, and what is sent to
 // the terminal. Times are printed beside those of an empty program on the same terminal.
@@ -33,6 +36,7 @@ func console(ctx context.Context, out io.Writer, args []string) (err error) {
 	flags.IntVar(&size.rows, "rows", 10_000_000, "how many postings the ledger has")
 	flags.IntVar(&size.plan, "plan", 1_000_000, "how many rows the plan has")
 	flags.DurationVar(&size.length, "for", time.Minute, "how long each part is driven")
+	flags.StringVar(&size.parts, "parts", "start,rest,work", "what is measured")
 	flags.StringVar(&size.keep, "keep", "", "a folder for profiles and measurements")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -65,13 +69,18 @@ func console(ctx context.Context, out io.Writer, args []string) (err error) {
 
 // measure drives the console through its parts.
 func (w *consoleWorld) measure(ctx context.Context) error {
-	if err := w.starts(ctx); err != nil {
-		return fmt.Errorf("start: %w", err)
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context) error
+	}{{"start", w.starts}, {"rest", w.rests}, {"work", w.works}} {
+		if !slices.Contains(strings.Split(w.size.parts, ","), part.name) {
+			continue
+		}
+		if err := part.measure(ctx); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
 	}
-	if err := w.rests(ctx); err != nil {
-		return fmt.Errorf("at rest: %w", err)
-	}
-	return w.works(ctx)
+	return nil
 }
 
 // starts measures the time from the start of the process to its first frame and its first rows.

@@ -54,7 +54,7 @@ func (r *Reader) Leases(ctx context.Context, f LeaseFilter) (LeaseList, error) {
 }
 
 // LeasesOf lists the leases of some resources, with a verdict on each, in the order in which they
-// are asked for. One that nobody holds is left out. It reads nothing else, however many leases there
+// are asked for. One that nobody holds is left out. It reads nothing else, however many there
 // are: Total and Matched count those that it found, and no claims are counted. Without PostgreSQL
 // the answer says what is missing; without Redis the error wraps a *grant.BackendError.
 func (r *Reader) LeasesOf(ctx context.Context, resources []string) (LeaseList, error) {

@@ -17,7 +17,7 @@ const (
 	rowsPerSecond = 20_000
 	// idleRowsPerSecond is the same while nobody presses a key, and idleMost bounds the rest. The
 	// rows on the screen are read by themselves in between.
-	idleRowsPerSecond = 4_000
+	idleRowsPerSecond = 2_500
 	idleMost          = time.Minute
 	// idleAfter is how long after the last key the console is left to itself.
 	idleAfter = 10 * time.Second

@@ -27,12 +27,13 @@ type listSpec[R any] struct {
 	columns    []column[R]
 	rowID      func(*R) string
 	load       func(ctx context.Context, args Args) (batch[R], error)
-	glance     func(ctx context.Context, ids []string) ([]R, error) // reads some rows again
-	every      time.Duration                                        // between two reads; 0 means Options.Refresh
-	servers    []grant.Backend
-	sortKey    string
-	desc       bool
-	empty      string // what nothing means
+	// glance reads some rows again by themselves; nil: only all of them are read.
+	glance  func(ctx context.Context, ids []string) ([]R, error)
+	every   time.Duration // between two reads; 0 means Options.Refresh
+	servers []grant.Backend
+	sortKey string
+	desc    bool
+	empty   string // what nothing means
 	// look replaces the search through the cells, where those are slow to make; fields are the
 	// fields of a filter besides the columns, and local is the part of one that is not asked of
 	// the servers.
