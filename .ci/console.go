@@ -124,16 +124,16 @@ func (w *consoleWorld) rests(ctx context.Context) error {
 			if seen != "seen" {
 				s.send("\x1b[O") // the terminal lost the focus
 			}
-			if err = errors.Join(err, pass(ctx, w.size.length/6)); err != nil {
+			if err = errors.Join(err, pass(ctx, w.size.length/3)); err != nil {
 				break
 			}
 			before, sent := s.usage(), s.sent()
-			if err = pass(ctx, w.size.length/3); err != nil {
+			if err = pass(ctx, w.size.length); err != nil {
 				break
 			}
 			u := s.usage()
 			w.say("%-6s at rest, %-12s  CPU %s, %s/s sent, %s", home, seen, u.since(before),
-				sized(float64(s.sent()-sent)/(w.size.length/3).Seconds()), u.memory())
+				sized(float64(s.sent()-sent)/w.size.length.Seconds()), u.memory())
 		}
 		s.end()
 		if err != nil {
