@@ -14,7 +14,7 @@ const (
 	loadShare = 3
 	// rowsPerSecond is how many rows are read each second at most: more of them are read less
 	// often. What passes by itself, such as the time that is left, is drawn from the last read.
-	rowsPerSecond = 20_000
+	rowsPerSecond = 12_500
 	// idleRowsPerSecond is the same while nobody presses a key, and idleMost bounds the rest. The
 	// rows on the screen are read by themselves in between.
 	idleRowsPerSecond = 2_500
@@ -23,9 +23,10 @@ const (
 	idleAfter = 10 * time.Second
 )
 
-// restOf is how long a source of so many rows rests at least.
-func restOf(rows int) time.Duration {
-	return min(time.Duration(rows)*time.Second/rowsPerSecond, staleAfter/2)
+// busyRest is how long a source of so many rows rests at least: not so long that rows which were
+// marked get too old to act upon.
+func busyRest(rows int) time.Duration {
+	return min(time.Duration(rows)*time.Second/rowsPerSecond, staleAfter*4/5)
 }
 
 // idleRest is how long it rests while nobody is there.
@@ -36,7 +37,7 @@ func idleRest(rows int) time.Duration {
 // rest is how long a source of so many rows rests after a read that took some time. It is at least
 // every; much longer when nobody is there and calm says that this hides nothing that matters.
 func (d *desk) rest(every, took time.Duration, rows int, calm bool) time.Duration {
-	rest := max(every, min(loadShare*took, staleAfter/2), restOf(rows))
+	rest := max(every, min(loadShare*took, staleAfter/2), busyRest(rows))
 	switch {
 	case d.blurred.Load():
 		rest = max(rest, blurredRest, idleRest(rows))

@@ -209,13 +209,13 @@ func TestRest(t *testing.T) {
 	}{
 		{"few", 100, 0, false, false, true, every},
 		{"few, nobody there", 100, 0, true, false, true, every},
-		{"many", 40_000, 0, false, false, true, 2 * time.Second},
-		{"very many", 1_000_000, 0, false, false, true, staleAfter / 2},
+		{"many", 25_000, 0, false, false, true, 2 * time.Second},
+		{"very many", 1_000_000, 0, false, false, true, 8 * time.Second},
 		{"slow", 100, time.Second, false, false, true, 3 * time.Second},
 		{"very slow", 100, time.Minute, false, false, true, staleAfter / 2},
 		{"very many, nobody there", 100_000, 0, true, false, true, 40 * time.Second},
 		{"the most, nobody there", 10_000_000, 0, true, false, true, idleMost},
-		{"what cannot be looked at", 100_000, 0, true, false, false, staleAfter / 2},
+		{"what cannot be looked at", 100_000, 0, true, false, false, 8 * time.Second},
 		{"out of sight", 100, 0, false, true, false, blurredRest},
 		{"very many out of sight", 100_000, 0, false, true, false, 40 * time.Second},
 	} {
@@ -259,8 +259,8 @@ func TestTally(t *testing.T) {
 	want("at first", 1)
 	now = now.Add(time.Second)
 	want("a second later", 1)
-	now = now.Add(4 * time.Second)
-	want("five seconds later", 2)
+	now = now.Add(8 * time.Second)
+	want("nine seconds later", 2)
 	d.idle.Store(true)
 	now = now.Add(20 * time.Second)
 	want("nobody there", 2)
