@@ -11,7 +11,6 @@ import (
 	"rewardctl/inspect"
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
-	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -24,18 +23,6 @@ type nowRead struct {
 	audit    *inspect.AuditRun // the newest that ended; nil when there is none
 	problems []string          // what could not be read, and why
 	extra    []tile            // of parts of the console that have something to say
-}
-
-// tile is one line of what needs attention.
-type tile struct {
-	key   string // names it in the state
-	label string // English; translated when it is drawn
-	count int64
-	bad   bool // it needs somebody now
-	waits bool // nothing is wrong: it waits for somebody
-	note  string
-	to    ScreenID
-	args  Args
 }
 
 // nowScreen is on-call's home: what needs attention, and whether things flow.
@@ -156,85 +143,6 @@ func (s *nowScreen) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// attention lists what somebody may have to look at, what needs it most first.
-func (s *nowScreen) attention() []tile {
-	p, states := s.read.pulse, s.read.leases.States
-	lease := func(label string, state inspect.State, bad bool) tile {
-		return tile{
-			key: string(state), label: label, count: int64(states[state]),
-			bad: bad && states[state] > 0, to: ScreenLeases,
-			args: Args{"filter": "state:" + string(state)},
-		}
-	}
-	list := []tile{
-		lease(text.N("leases whose owner is gone"), inspect.OrphanSuspect, true),
-		lease(text.N("leases that never end"), inspect.NoExpiry, true),
-		lease(text.N("leases overtaken by a higher token"), inspect.Superseded, true),
-		lease(text.N("leases that are overdue for renewal"), inspect.OverdueRenewal, true),
-		lease(text.N("leases about to end"), inspect.Expiring, false),
-		lease(text.N("locks of other programs"), inspect.Foreign, false),
-	}
-	list = append(append(list, s.d.pulseTiles(p)...), s.auditTile())
-	return append(list, s.read.extra...)
-}
-
-// pulseTiles are what the pulse tells of: deliveries, and deeds that were cut off.
-func (d *desk) pulseTiles(p inspect.Pulse) []tile {
-	const longWait = 5 * time.Minute
-	oldest := ""
-	if p.Oldest > 0 {
-		oldest = d.tr("the oldest for %s", brief(p.Oldest))
-	}
-	return []tile{
-		d.fencedTile(p),
-		{
-			key: "dead", label: text.N("deliveries given up"), count: p.Dead, bad: p.Dead > 0,
-			to: ScreenOutbox, args: Args{"filter": "state:dead"},
-		},
-		{
-			key: "waiting", label: text.N("deliveries that wait"), count: p.Waiting,
-			bad: p.Oldest > longWait, note: oldest, to: ScreenOutbox,
-		},
-		{
-			key: "cut_off", label: text.N("deeds that were cut off"), count: p.CutOff, bad: p.CutOff > 0,
-			to: ScreenLog, args: Args{"filter": "phase:intent"},
-		},
-	}
-}
-
-// fencedTile counts the writes that the fence refused. A late one is the fence at work; a token
-// that two owners had means that Redis lost its counters.
-func (d *desk) fencedTile(p inspect.Pulse) tile {
-	t := tile{
-		key: "fenced", label: text.N("writes the fence refused"), count: p.LateWrites + p.Collisions,
-		bad: p.Collisions > 0, note: d.tr("last hour"), to: ScreenRefused, args: Args{},
-	}
-	if p.FencedBounded {
-		t.note = d.tr("as far as was looked")
-	}
-	if p.Collisions > 0 {
-		t.note = d.tr("%d under a token issued twice", p.Collisions) + ", " + t.note
-	}
-	return t
-}
-
-func (s *nowScreen) auditTile() tile {
-	t := tile{key: "findings", label: text.N("findings of the last audit"), to: ScreenAudits}
-	a := s.read.audit
-	if a == nil {
-		t.note = s.d.tr("no audit was run yet")
-		return t
-	}
-	critical := a.Critical - a.CriticalAcknowledged
-	t.count, t.bad = a.Findings-a.Acknowledged, critical > 0
-	t.note = s.d.tr("%d critical, %s", critical, stamp(a.Ended))
-	if a.Acknowledged > 0 {
-		t.note = s.d.tr("%d critical, %d acknowledged, %s", critical, a.Acknowledged, stamp(a.Ended))
-	}
-	t.to, t.args = ScreenFindings, Args{"run": idText(a.ID)}
-	return t
-}
-
 // Crumb says where this is.
 func (s *nowScreen) Crumb() crumb {
 	c := crumb{path: s.d.tr("Now")}
@@ -323,7 +231,8 @@ func (s *nowScreen) stacked(w, h int) []string {
 	return append(above, below...)
 }
 
-// window returns the lines around the cursor that there is room for, the title among them.
+// window returns the lines around the cursor that there is room for, the title among them, which
+// says how many there are besides.
 func (s *nowScreen) window(lines []string, room int) []string {
 	s.top = 0
 	if room = max(room, 2); len(lines) <= room {
@@ -331,7 +240,14 @@ func (s *nowScreen) window(lines []string, room int) []string {
 	}
 	cursor := s.lead + s.at
 	s.top = max(min(cursor-room+2, len(lines)-room), 0)
-	return append(lines[:1:1], lines[1+s.top:s.top+room]...)
+	title := lines[0]
+	if s.top > 0 {
+		title += s.d.theme.Text(paint.Muted, s.d.tr("   %d more above", s.top))
+	}
+	if below := len(lines) - room - s.top; below > 0 {
+		title += s.d.theme.Text(paint.Muted, s.d.tr("   %d more below", below))
+	}
+	return append([]string{title}, lines[1+s.top:s.top+room]...)
 }
 
 func (s *nowScreen) attentionLines(w int) []string {
