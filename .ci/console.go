@@ -18,13 +18,15 @@ type consoleSize struct {
 	leases, rows, plan int
 	length             time.Duration
 	parts              string // what is measured: start, rest, work
+	through            bool   // the audit and the plan are driven to their ends
 	keep               string // where profiles and measurements go; empty: nowhere
 }
 
 // console measures the built console: with all of its leases ticking, an audit of the whole ledger
 // and a large plan being applied by the console itself, on servers of its own.
 //
-//	go run ./.ci console [-leases N] [-rows N] [-plan N] [-for D] [-parts LIST] [-keep DIR]
+//	go run ./.ci console [-leases N] [-rows N] [-plan N] [-for D] [-parts LIST]
+//		[-through] [-keep DIR]
 //
 // It fails when an aim is missed that does not depend on the machine: memory, and what is sent to
 // the terminal. Times are printed beside those of an empty program on the same terminal.
@@ -37,6 +39,7 @@ func console(ctx context.Context, out io.Writer, args []string) (err error) {
 	flags.IntVar(&size.plan, "plan", 1_000_000, "how many rows the plan has")
 	flags.DurationVar(&size.length, "for", time.Minute, "how long each part is driven")
 	flags.StringVar(&size.parts, "parts", "start,rest,work", "what is measured")
+	flags.BoolVar(&size.through, "through", false, "drive the audit and the plan to their ends")
 	flags.StringVar(&size.keep, "keep", "", "a folder for profiles and measurements")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -164,7 +167,8 @@ func (w *consoleWorld) works(ctx context.Context) error {
 	}
 	defer kept.Close()
 	s.slow = kept
-	if err := w.drive(ctx, "leases alone", s, empty); err != nil {
+	soon := func() (bool, error) { return true, nil }
+	if err := w.drive(ctx, "leases alone", s, empty, soon); err != nil {
 		return err
 	}
 	if err := w.startAudit(ctx, s); err != nil {
@@ -173,8 +177,12 @@ func (w *consoleWorld) works(ctx context.Context) error {
 	if err := w.startPlan(ctx, s); err != nil {
 		return fmt.Errorf("start the plan: %w", err)
 	}
-	err = w.drive(ctx, "leases, audit and plan", s, empty)
+	if w.size.through {
+		soon = func() (bool, error) { return w.isThrough(ctx) }
+	}
+	err = w.drive(ctx, "leases, audit and plan", s, empty, soon)
 	w.say("then: %s", s.line(1))
+	w.say("      %s", w.progress)
 	peak := s.usage()
 	w.say("peak memory of the console %s", sized(float64(peak.peak)))
 	const memoryMax = 150 << 20

@@ -101,15 +101,24 @@ func acts() []act {
 	return list
 }
 
-// drive presses keys for a while, and prints how long their frames took, beside those of an empty
-// program that is driven in turn.
-func (w *consoleWorld) drive(ctx context.Context, what string, s, empty *screen) error {
+// drive presses keys for a while, and until it is enough, and prints how long their frames took,
+// beside those of an empty program that is driven in turn.
+func (w *consoleWorld) drive(ctx context.Context, what string, s, empty *screen,
+	enough func() (bool, error),
+) error {
 	took, idle := map[string][]time.Duration{}, []time.Duration{}
 	var all []time.Duration
 	_ = s.cmd.Process.Signal(syscall.SIGUSR1) // from here on
 	before, sent, begin := s.usage(), s.sent(), time.Now()
 	var press time.Duration
-	for time.Since(begin) < w.size.length {
+	for {
+		done, err := enough()
+		if err != nil {
+			return err
+		}
+		if done && time.Since(begin) >= w.size.length {
+			break
+		}
 		start := time.Now()
 		for _, a := range acts() {
 			at, err := s.press(ctx, a)

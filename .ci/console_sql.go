@@ -1,5 +1,13 @@
 package main
 
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
 // loadStatement makes a part of the data that the console is measured with.
 type loadStatement struct {
 	what, text string
@@ -39,4 +47,35 @@ func loadStatements() []loadStatement {
 			noArgs,
 		},
 	}
+}
+
+// throughSQL tells how the plan and the audit stand, and what they made.
+const throughSQL = `select
+	(select state from grant_plan),
+	(select count(*) from reward_ledger where player_id >= 'new-' and player_id < 'new.'),
+	coalesce((select string_agg(state, ' ') from audit_run), 'no audit'),
+	(select count(*) from audit_finding)`
+
+// isThrough says whether the plan and the audit of the console have ended, and refuses how they
+// ended when it is not with every row granted and nothing found: the ledger is sound.
+func (w *consoleWorld) isThrough(ctx context.Context) (bool, error) {
+	conn, err := pgx.Connect(ctx, w.url)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close(ctx)
+	var plan, audits string
+	var granted, found int
+	if err := conn.QueryRow(ctx, throughSQL).Scan(&plan, &granted, &audits, &found); err != nil {
+		return false, err
+	}
+	w.progress = fmt.Sprintf("plan %s, %d rows granted; audit %s, %d findings", plan, granted, audits,
+		found)
+	switch {
+	case plan == "running" || audits == "running":
+		return false, nil
+	case plan != "done" || granted != w.size.plan || audits != "done" || found > 0:
+		return false, errors.New(w.progress)
+	}
+	return true, nil
 }

@@ -36,10 +36,13 @@ type consoleWorld struct {
 	size    consoleSize
 	program string
 	config  string
+	url     string // of PostgreSQL
 	stops   []func() error
 
 	store  *lease.Store
 	leases []grant.Lease
+
+	progress string // of the audit and the plan
 }
 
 func (w *consoleWorld) say(format string, args ...any) { fmt.Fprintf(w.out, format+"\n", args...) }
@@ -80,7 +83,8 @@ func newConsoleWorld(ctx context.Context, out io.Writer, size consoleSize, dir, 
 		return w, err
 	}
 	w.stops = append(w.stops, rd.Stop)
-	if err := w.fill(ctx, pg.URL()); err != nil {
+	w.url = pg.URL()
+	if err := w.fill(ctx); err != nil {
 		return w, fmt.Errorf("fill PostgreSQL: %w", err)
 	}
 	if err := w.hold(ctx, rd.Addr()); err != nil {
@@ -100,8 +104,8 @@ func newConsoleWorld(ctx context.Context, out io.Writer, size consoleSize, dir, 
 }
 
 // fill makes a sound ledger: players with daily rewards of the same amount.
-func (w *consoleWorld) fill(ctx context.Context, url string) error {
-	settings, err := pgx.ParseConfig(url)
+func (w *consoleWorld) fill(ctx context.Context) error {
+	settings, err := pgx.ParseConfig(w.url)
 	if err != nil {
 		return err
 	}
