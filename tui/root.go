@@ -13,6 +13,7 @@ import (
 const (
 	widthMin, heightMin = 80, 24
 	tickEvery           = 250 * time.Millisecond
+	tickIdle            = 500 * time.Millisecond
 	tickBlurred         = time.Second
 	quitWindow          = 2 * time.Second
 )
@@ -105,8 +106,11 @@ func (r *root) Init() tea.Cmd {
 
 func (r *root) tick() tea.Cmd {
 	every := tickEvery
-	if !r.blurred.IsZero() {
+	switch {
+	case !r.blurred.IsZero():
 		every = tickBlurred
+	case r.d.idle.Load():
+		every = tickIdle
 	}
 	return tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{} })
 }

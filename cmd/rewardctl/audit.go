@@ -15,7 +15,7 @@ import (
 
 // auditFlags are the flags of "audit run".
 type auditFlags struct {
-	all, sinceLast, noStore bool
+	all, sinceLast, noStore, open bool
 
 	resume      int64
 	window      time.Duration
@@ -49,10 +49,14 @@ func (a *app) auditRunCommand() *cobra.Command {
 			" check outbox asks the item server about every posting, one question each:\nwhat is" +
 			" missing there, what has another amount, and, where it lists its keys, what was never" +
 			"\nposted. A receiver that forgets old keys needs --since.\n\nIt ends with 0 when all is" +
-			" well, 6 when there are findings, 130 after Ctrl-C.",
+			" well, 6 when there are findings, 130 after Ctrl-C. What was\nacknowledged before (audit" +
+			" ack) is found again and counts: 6 says what is in the database. A\nschedule that shall" +
+			" only call for what nobody has looked at adds --open: it then ends with 0\nwhen every" +
+			" finding is acknowledged.",
 		Example: "  rewardctl audit run --all\n" +
 			"  rewardctl audit run duplicate-key near-duplicate\n" +
 			"  rewardctl audit run --all --since-last -o jsonl\n" +
+			"  rewardctl audit run --all --open\n" +
 			"  rewardctl audit run outbox --receiver --since 2026-11-01 --rate 200",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
@@ -83,6 +87,8 @@ func (a *app) auditRunCommand() *cobra.Command {
 	flags.IntVar(&f.receiver.concurrency, "concurrency", receiverConcurrency,
 		"with --receiver: questions on their way at once")
 	flags.BoolVar(&f.noStore, "no-store", false, "do not keep the run; it can then not be resumed")
+	flags.BoolVar(&f.open, "open", false,
+		"end with 6 only for findings that nobody has acknowledged")
 	return cmd
 }
 
@@ -92,6 +98,9 @@ func (f auditFlags) check(cmd *cobra.Command, args []string) error {
 	case f.resume != 0 && (f.all || len(args) > 0 || f.sinceLast || f.noStore || f.receiver.ask):
 		return usage("resume", "write: rewardctl audit run --resume RUN",
 			"--resume goes on with what the run was started with; nothing else can be given")
+	case f.open && f.noStore:
+		return usage("open", "leave --no-store out",
+			"--open needs a run that is kept: what was acknowledged is told by what is kept")
 	case f.resume < 0:
 		return usage("resume", "see: rewardctl audit list", "--resume %d is no run", f.resume)
 	case f.resume == 0 && f.all == (len(args) > 0):
@@ -126,6 +135,8 @@ type auditRunner struct {
 	headed   bool // the heading of a CSV was written
 	receiver string
 	findings int64
+	open     bool  // only what nobody has acknowledged ends it with 6
+	looked   int64 // the findings that somebody has acknowledged, as far as they are kept
 }
 
 func (a *app) runAudit(ctx context.Context, checks []string, f auditFlags) error {
@@ -142,7 +153,7 @@ func (a *app) runAudit(ctx context.Context, checks []string, f auditFlags) error
 		return err
 	}
 	r := &auditRunner{
-		app: a, reader: reader, bar: a.newProgress(), shape: shape, began: a.now(),
+		app: a, reader: reader, bar: a.newProgress(), shape: shape, began: a.now(), open: f.open,
 		counts: map[inspect.Severity]int64{},
 	}
 	plan, err := r.plan(ctx, w, checks, &f)
@@ -319,10 +330,13 @@ func (r *auditRunner) end(ctx context.Context, err error) error {
 		return err
 	}
 	all := r.findings + r.dropped + r.kept.Findings
+	if err := r.seeAcknowledged(ctx, stopped, all); err != nil {
+		return err
+	}
 	if r.shape == formatJSON {
 		doc := auditRunJSON{
 			Run: jsonID(r.keeper.id()), State: "done", Checks: emptyNotNull(r.checks),
-			Findings: emptyNotNull(r.found), FindingsTotal: all,
+			Findings: emptyNotNull(r.found), FindingsTotal: all, Acknowledged: r.looked,
 			ElapsedMS: r.app.now().Sub(r.began).Milliseconds(),
 		}
 		if stopped {
@@ -336,10 +350,20 @@ func (r *auditRunner) end(ctx context.Context, err error) error {
 	switch {
 	case stopped:
 		return ended(exitInterrupted)
-	case all > 0:
+	case all > r.looked, all > 0 && !r.open:
 		return ended(exitFindings)
 	}
 	return nil
+}
+
+// seeAcknowledged counts the findings that were acknowledged before this run found them again.
+func (r *auditRunner) seeAcknowledged(ctx context.Context, stopped bool, all int64) error {
+	if stopped || all == 0 || r.keeper.id() == 0 {
+		return nil
+	}
+	run, err := r.reader.AuditRun(ctx, r.keeper.id())
+	r.looked = run.Acknowledged
+	return err
 }
 
 // findingWords counts findings in words.
@@ -361,6 +385,7 @@ func (r *auditRunner) sayEnd(stopped bool, all int64) {
 			words += fmt.Sprintf(", %d critical", n)
 		}
 	}
+	words += acknowledgedWords(all, r.looked)
 	if r.dropped > 0 {
 		words += fmt.Sprintf(", %d of them only counted (--max-findings)", r.dropped)
 	}

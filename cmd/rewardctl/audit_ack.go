@@ -34,8 +34,9 @@ func (a *app) auditAckCommand() *cobra.Command {
 		Use:   "ack FINDING --reason WHY",
 		Short: "Say that a finding was looked at, in this run and every one that finds it again",
 		Long: "Acknowledges a finding, or takes that back. It changes nothing of what was found: audit" +
-			" show\nstill shows it and ends with 6. With --version it is done only if nobody else has" +
-			" decided since;\naudit show -o json tells the version, and 0 stands for no decision.",
+			" run\nand audit show still end with 6, unless they are asked with --open. With --version" +
+			" it is done\nonly if nobody else has decided since; audit show -o json tells the version," +
+			" and 0 stands for no\ndecision.",
 		Example: "  rewardctl audit show 12 -o jsonl\n" +
 			"  rewardctl audit ack 113 --reason \"compensated, ZD-5519\" --version 0\n" +
 			"  rewardctl audit ack 113 --reopen --reason \"it came back\"",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -135,45 +136,59 @@ func auditTone(state string) tone {
 }
 
 func (a *app) auditShowCommand() *cobra.Command {
-	return &cobra.Command{
+	open := false
+	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show what a run found: rules, rows side by side, proofs and what to do",
 		Long: "Shows a kept run and its findings, worst first. It ends with 0 when there are none" +
-			" and 6 when\nthere are some.",
-		Example: "  rewardctl audit show 7\n  rewardctl audit show 7 -o jsonl",
-		Args:    arguments("RUN"),
+			" and 6 when\nthere are some, acknowledged ones too, as audit run does: what was found is" +
+			" still in the\ndatabase. With --open only what nobody has acknowledged is shown, and it" +
+			" ends with 0 when that\nis nothing.",
+		Example: "  rewardctl audit show 7\n  rewardctl audit show 7 --open\n" +
+			"  rewardctl audit show 7 -o jsonl",
+		Args: arguments("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id < 1 {
 				return usage("run", "see: rewardctl audit list", "RUN %q is no number of a run", args[0])
 			}
-			reader, err := a.reader(cmd.Context())
-			if err != nil {
-				return err
-			}
-			run, err := a.auditRunOf(cmd.Context(), reader, id)
-			if err != nil {
-				return err
-			}
-			var found []findingJSON
-			first := true
-			err = reader.AuditFindings(cmd.Context(), id, func(f inspect.Finding) error {
-				if a.output == string(formatJSON) {
-					found = append(found, newFindingJSON(id, f))
-					return nil
-				}
-				defer func() { first = false }()
-				return a.printFinding(id, f, first)
-			})
-			if err != nil {
-				return err
-			}
-			return a.endShow(run, found)
+			return a.showAudit(cmd.Context(), id, open)
 		},
 	}
+	cmd.Flags().BoolVar(&open, "open", false, "only findings that nobody has acknowledged")
+	return cmd
 }
 
-func (a *app) endShow(run inspect.AuditRun, found []findingJSON) error {
+// showAudit prints a kept run. With open the findings that were acknowledged are left out.
+func (a *app) showAudit(ctx context.Context, id int64, open bool) error {
+	reader, err := a.reader(ctx)
+	if err != nil {
+		return err
+	}
+	run, err := a.auditRunOf(ctx, reader, id)
+	if err != nil {
+		return err
+	}
+	var found []findingJSON
+	first := true
+	err = reader.AuditFindings(ctx, id, func(f inspect.Finding) error {
+		if open && f.Acknowledged() {
+			return nil
+		}
+		if a.output == string(formatJSON) {
+			found = append(found, newFindingJSON(id, f))
+			return nil
+		}
+		defer func() { first = false }()
+		return a.printFinding(id, f, first)
+	})
+	if err != nil {
+		return err
+	}
+	return a.endShow(run, found, open)
+}
+
+func (a *app) endShow(run inspect.AuditRun, found []findingJSON, open bool) error {
 	state := a.auditState(run)
 	if a.output == string(formatJSON) {
 		err := writeJSON(a.stdout, struct {
@@ -184,16 +199,28 @@ func (a *app) endShow(run inspect.AuditRun, found []findingJSON) error {
 			return err
 		}
 	}
-	a.say("run %d of %s by %s: %s, %s, %d critical", run.ID, when(run.Started), run.Operator,
-		state, findingWords(run.Findings), run.Critical)
+	a.say("run %d of %s by %s: %s, %s, %d critical%s", run.ID, when(run.Started), run.Operator,
+		state, findingWords(run.Findings), run.Critical,
+		acknowledgedWords(run.Findings, run.Acknowledged))
 	if run.Problem != "" {
 		a.say("it failed: %s", run.Problem)
 	}
 	if state != "done" && state != "running" {
 		a.say("go on with: rewardctl audit run --resume %d", run.ID)
 	}
-	if run.Findings > 0 {
+	if run.Findings > run.Acknowledged || run.Findings > 0 && !open {
 		return ended(exitFindings)
 	}
 	return nil
+}
+
+// acknowledgedWords says how many of all findings somebody has looked at; nothing for none.
+func acknowledgedWords(all, acknowledged int64) string {
+	switch {
+	case acknowledged == 0:
+		return ""
+	case acknowledged == all:
+		return ", all acknowledged"
+	}
+	return fmt.Sprintf(", %d acknowledged", acknowledged)
 }

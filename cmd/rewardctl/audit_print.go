@@ -16,7 +16,9 @@ type auditRunJSON struct {
 	Checks        []auditCheckJSON `json:"checks"`
 	Findings      []findingJSON    `json:"findings"`
 	FindingsTotal int64            `json:"findings_total"`
-	ElapsedMS     int64            `json:"elapsed_ms"`
+	// Acknowledged are the findings that somebody has looked at; 0 when the run is not kept.
+	Acknowledged int64 `json:"acknowledged"`
+	ElapsedMS    int64 `json:"elapsed_ms"`
 }
 
 type auditCheckJSON struct {
