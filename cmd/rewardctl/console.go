@@ -51,6 +51,9 @@ func (w *wiring) console(ctx context.Context) (next string, err error) {
 	}
 	opts.CanOpen, opts.SwitchTo = w.app.canOpen, func(name string) { next = name }
 	debug.SetMemoryLimit(consoleMemory)
+	if err := hushLibraries(); err != nil {
+		return "", err
+	}
 	measured := w.app.measure(&opts)
 	err = tui.Run(ctx, opts)
 	measured()
@@ -62,6 +65,19 @@ func (w *wiring) console(ctx context.Context) (next string, err error) {
 		return "", w.app.reportCrash(crash)
 	}
 	return next, err
+}
+
+// hushLibraries takes the process's standard error away from libraries that complain there by
+// themselves, as that of the command tree does about a flag that is being typed: on the terminal of
+// the console their words would stand across the screen. Ours go to the app's own writer, and the
+// runtime's last words to the descriptor; so it is not given back.
+func hushLibraries() error {
+	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	os.Stderr = nowhere
+	return nil
 }
 
 // canOpen says what keeps the console from being opened in another context of the configuration.

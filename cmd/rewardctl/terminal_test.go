@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -92,6 +93,26 @@ func TestConsoleOnATerminal(t *testing.T) {
 	}
 	if !strings.Contains(term.shown(), "\x1b[?1049l") { // back from the alternate screen
 		t.Errorf("the terminal is not given back: %q", term.shown())
+	}
+}
+
+// What is typed after ":" may be no flag at all. The library that completes it says so on standard
+// error by itself, which on this terminal would stand across the screen.
+func TestNoLibraryWritesAcrossTheConsole(t *testing.T) {
+	t.Parallel()
+	c := newChild(t)
+	term := onTerminal(t, c.command())
+	term.waitFor("quit")
+	term.press(":lease list --stat h")
+	term.waitFor("lease list [flags]") // the usage, which comes with what is offered
+	if err := term.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := term.exit(); code != exitInterrupted {
+		t.Errorf("exit %d: %q", code, term.shown())
+	}
+	if strings.Contains(term.shown(), "[Debug]") {
+		t.Errorf("a library wrote across the screen: %q", term.shown())
 	}
 }
 
