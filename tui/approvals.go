@@ -45,6 +45,7 @@ func newApprovalsScreen(d *desk) *planList {
 				},
 			})
 		},
+		proof: provePlan,
 		cli: func(Args, string) []string {
 			return []string{
 				"rewardctl", "grant", "list", "--state", string(repair.PlanWaiting), "--unreviewed",

@@ -40,7 +40,8 @@ func newLogScreen(d *desk) *logList {
 			return logDetail(d, it.row, w)
 		},
 		keys: logKeys, attention: func(e *inspect.LogEntry) bool { return needsLook(d, e) },
-		cli: func(Args, string) []string { return []string{"rewardctl", "oplog", "list"} },
+		proof: func(e *inspect.LogEntry) []inspect.Proof { return inspect.ProveAction(e.ID) },
+		cli:   func(Args, string) []string { return []string{"rewardctl", "oplog", "list"} },
 	})
 }
 
@@ -153,7 +154,7 @@ func logKeys(l *logList) []Binding {
 		},
 		{
 			Keys: []string{"Y"}, Help: "copy command", Enabled: hasRow(l), Action: func() tea.Cmd {
-				return d.clip(d.tr("the command"), l.selected().row.Command)
+				return d.clip(d.tr("the command"), d.reaching(l.selected().row.Command))
 			},
 		},
 		{
@@ -200,7 +201,7 @@ func cutOff(ctx context.Context, d *desk) ([]string, error) {
 	var lines []string
 	for _, e := range page.Entries {
 		lines = append(lines, stamp(e.At)+"  "+e.Operator+"  "+e.Action+"  "+e.Target,
-			"  "+d.tr("doing the same again settles it:"), "  "+e.Command, "")
+			"  "+d.tr("doing the same again settles it:"), "  "+d.reaching(e.Command), "")
 	}
 	return lines, nil
 }

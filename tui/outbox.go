@@ -59,8 +59,9 @@ func newOutboxScreen(d *desk) *outboxList {
 		detail: func(it *item[inspect.OutboxRow], w int) (a, b []string) {
 			return deliveryDetail(d, it.row, w)
 		},
-		keys: outboxKeys,
-		cli:  func(Args, string) []string { return []string{"rewardctl", "outbox", "list"} },
+		keys:  outboxKeys,
+		proof: func(r *inspect.OutboxRow) []inspect.Proof { return inspect.ProveDelivery(r.LedgerID) },
+		cli:   func(Args, string) []string { return []string{"rewardctl", "outbox", "list"} },
 	})
 }
 

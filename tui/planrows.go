@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rewardctl/grant"
+	"rewardctl/inspect"
 	"rewardctl/repair"
 	"rewardctl/tui/paint"
 	"rewardctl/tui/safetext"
@@ -72,6 +73,13 @@ func newPlanRowsScreen(d *desk) *list[repair.ApplyLine] {
 			return safetext.Fit(" "+d.theme.Text(paint.Muted, words), w, d.theme.Glyphs.Ellipsis)
 		},
 	})
+	l.spec.proof = func(row *row) []inspect.Proof {
+		id, err := strconv.ParseInt(l.args["plan"], 10, 64)
+		if err != nil {
+			return nil
+		}
+		return inspect.ProvePlanRow(id, int64(row.Line))
+	}
 	l.extraSays = d.tr("all rows of the plan, shown or not")
 	l.extra = func(format string) tea.Cmd { return exportPlan(d, l.args["plan"], format) }
 	return l

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rewardctl/grant"
+	"rewardctl/inspect"
 	"rewardctl/repair"
 	"rewardctl/tui/paint"
 	"rewardctl/tui/table"
@@ -47,9 +48,13 @@ func newPlansScreen(d *desk) *planList {
 				},
 			})
 		},
-		cli: func(Args, string) []string { return []string{"rewardctl", "grant", "list"} },
+		proof: provePlan,
+		cli:   func(Args, string) []string { return []string{"rewardctl", "grant", "list"} },
 	})
 }
+
+// provePlan shows a plan again.
+func provePlan(p *repair.Plan) []inspect.Proof { return inspect.ProvePlan(p.ID) }
 
 // planTiles tells which plans wait for somebody.
 func (d *desk) planTiles(ctx context.Context) ([]tile, error) {

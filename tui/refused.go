@@ -45,6 +45,9 @@ func newRefusedScreen(d *desk) *refusedList {
 			return refusedDetail(d, it.row, w)
 		},
 		keys: refusedKeys, attention: func(w *inspect.RefusedWrite) bool { return w.Twice() },
+		proof: func(w *inspect.RefusedWrite) []inspect.Proof {
+			return inspect.ProveEntry(inspect.PlayerEntry{Type: inspect.EntryRefusal, ID: w.ID})
+		},
 		cli: func(about Args, _ string) []string {
 			return []string{"rewardctl", "token", "refused", "--since", spanText(about)}
 		},

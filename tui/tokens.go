@@ -23,7 +23,7 @@ import (
 type tokenList = list[inspect.TokenUse]
 
 func newTokensScreen(d *desk) *tokenList {
-	return newList(d, listSpec[inspect.TokenUse]{
+	l := newList(d, listSpec[inspect.TokenUse]{
 		id: ScreenTokens, parent: ScreenLeases, title: "Tokens", columns: tokenColumns(d),
 		rowID: func(u *inspect.TokenUse) string { return fmt.Sprintf("%d %s", u.Token, u.Owner) },
 		load: func(ctx context.Context, about Args) (batch[inspect.TokenUse], error) {
@@ -45,6 +45,18 @@ func newTokensScreen(d *desk) *tokenList {
 			return []string{"rewardctl", "token", "list", args["resource"]}
 		},
 	})
+	l.spec.proof = func(*inspect.TokenUse) []inspect.Proof { return proveTokens(l) }
+	return l
+}
+
+// proveTokens shows again who holds the resource now, and how far its fence is: both judge each of
+// its tokens.
+func proveTokens(l *tokenList) []inspect.Proof {
+	lease := inspect.Lease{Resource: l.args["resource"]}
+	if held := tokenHistory(l).Lease; held != nil {
+		lease = *held
+	}
+	return l.d.opts.Inspector.ProveLease(lease)
 }
 
 // history returns the whole history that was read.
