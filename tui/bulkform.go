@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"rewardctl/repair"
 	"rewardctl/tui/text"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -271,7 +270,7 @@ func (s *bulkScreen) formKeys() []Binding {
 			return nil
 		}},
 		Binding{Keys: []string{"ctrl+y"}, Help: "copy command", Quiet: true, Action: func() tea.Cmd {
-			return s.d.clip(s.d.tr("the command"), repair.CommandLine(s.ask().CLI()))
+			return s.d.clip(s.d.tr("the command"), s.d.commandLine(s.ask().CLI()))
 		}},
 		Binding{Keys: []string{"ctrl+t", "P"}, Help: "plans", Quiet: true, Action: func() tea.Cmd {
 			return s.d.root.goTo(ScreenPlans, nil)

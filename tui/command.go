@@ -117,12 +117,12 @@ func aliases() map[string]string {
 // run carries out what was typed after ":". Nothing that changes state can be started from here:
 // a command opens the screen or the form, and the dialog does the rest.
 func (r *root) run(line string) tea.Cmd {
-	words, err := split(strings.TrimPrefix(line, "rewardctl "))
+	words, err := split(line)
 	if err != nil {
 		r.d.say(Warned, r.d.tr("the command cannot be read: %s", err))
 		return nil
 	}
-	if len(words) == 0 {
+	if words = r.d.typed(words); len(words) == 0 {
 		return nil
 	}
 	if c, args := r.match(words); c != nil && !wantsPrint(args) {

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"rewardctl/repair"
-
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -145,5 +143,5 @@ func (m *deedDialog) shut() tea.Cmd {
 }
 
 func (m *deedDialog) copyCLI() tea.Cmd {
-	return m.d.clip(m.d.tr("the command"), repair.CommandLine(m.final().CLI()))
+	return m.d.clip(m.d.tr("the command"), m.d.commandLine(m.final().CLI()))
 }

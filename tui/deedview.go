@@ -211,8 +211,11 @@ func (m *deedDialog) named(names []string) string {
 
 // commandLines draws the same deed as a command.
 func (m *deedDialog) commandLines(w int) []string {
-	const max = 3
-	return commandText(m.d.theme, m.final().CLI(), w, max)
+	max := 3
+	if len(m.d.opts.Flags) > 0 {
+		max++
+	}
+	return commandText(m.d.theme, m.d.argv(m.final().CLI()), w, max)
 }
 
 // commandText draws a command on lines of at most w columns, broken between arguments and

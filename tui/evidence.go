@@ -83,7 +83,7 @@ func (p *evidencePage) Bindings() []Binding {
 			return p.d.clip(p.d.tr("the proof"), p.f.Proof)
 		}},
 		{Keys: []string{"Y"}, Help: "copy remedy", Quiet: true, Action: func() tea.Cmd {
-			return p.d.clip(p.d.tr("the remedy"), p.f.Remedy)
+			return p.d.clip(p.d.tr("the remedy"), p.d.reaching(p.f.Remedy))
 		}},
 		{Keys: []string{"Z"}, Help: "remedy, dry", Action: func() tea.Cmd {
 			return lookAtRemedy(p.d, p.f)

@@ -303,7 +303,7 @@ func findingKeys(l *findingList) []Binding {
 		{
 			Keys: []string{"Y"}, Help: "copy remedy", Quiet: true, Enabled: hasRow(l),
 			Action: func() tea.Cmd {
-				return d.clip(d.tr("the remedy"), selected().Remedy)
+				return d.clip(d.tr("the remedy"), d.reaching(selected().Remedy))
 			},
 		},
 	}

@@ -96,7 +96,7 @@ func (g grantDeed) Execute(ctx context.Context) Answer {
 func (g grantDeed) answer(got repair.GrantDeed) Answer {
 	a := outcomeAnswer(g.d, got.Result)
 	if got.Outcome == grant.Unknown {
-		a.Lines = append(a.Lines, g.d.tr("the same as a command: %s", repair.CommandLine(g.CLI())))
+		a.Lines = append(a.Lines, g.d.tr("the same as a command: %s", g.d.commandLine(g.CLI())))
 	}
 	if got.Token > 0 {
 		a.Lines = append(a.Lines, g.d.tr("under token %d of %s", got.Token, got.Owner))

@@ -284,7 +284,7 @@ func (s *grantScreen) Bindings() []Binding {
 			Keys: []string{"ctrl+y"}, Help: "copy command", Enabled: s.complete,
 			Action: func() tea.Cmd {
 				req, _ := s.request()
-				return s.d.clip(s.d.tr("the command"), repair.CommandLine(newGrant(s.d, req).CLI()))
+				return s.d.clip(s.d.tr("the command"), s.d.commandLine(newGrant(s.d, req).CLI()))
 			},
 		},
 		{Keys: []string{"ctrl+t", "P"}, Help: "plans of files", Action: func() tea.Cmd {

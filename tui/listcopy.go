@@ -2,7 +2,6 @@ package tui
 
 import (
 	"rewardctl/inspect"
-	"rewardctl/repair"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -30,7 +29,7 @@ func (l *list[R]) pickCopy() tea.Cmd {
 	}
 	if l.spec.cli != nil {
 		add("c", d.tr("the command that lists the same"),
-			repair.CommandLine(l.spec.cli(l.args, l.filter)))
+			d.commandLine(l.spec.cli(l.args, l.filter)))
 	}
 	if it := l.selected(); it != nil && l.spec.proof != nil {
 		key := "s"

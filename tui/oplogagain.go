@@ -124,6 +124,6 @@ func lookAgain(d *desk, e *inspect.LogEntry) tea.Cmd {
 		}
 		argv := slices.Insert(action.CLI(), 1+len(strings.Fields(action.Word())), "--dry-run")
 		return append(lines, "", d.tr("This was a look: nothing was changed. The same as a command:"),
-			"  $ "+safetext.Cell(repair.CommandLine(argv))), nil
+			"  $ "+safetext.Cell(d.commandLine(argv))), nil
 	})
 }

@@ -21,7 +21,11 @@ type Options struct {
 	Environment string // its environment word, such as "prod": shown at both ends of every screen
 	User        string // the operator's name, recorded as actor
 	ReadOnly    bool   // deeds are shown as disabled, with this reason
-	Endpoints   string // what the console talks to, shown in the help; never with secrets
+	// Flags lead a command of this program to what the console shows, such as --context eu-live:
+	// they stand in every command that is shown or copied, which without them would be carried out
+	// wherever the shell leads. Empty when a shell leads here anyway.
+	Flags     []string
+	Endpoints string // what the console talks to, shown in the help; never with secrets
 
 	// LeaseTTL is the configured time of a lease, the full scale of the heat bar; 0 means 30 s.
 	LeaseTTL time.Duration

@@ -213,7 +213,7 @@ func failure(d *desk, a repair.Action, err error) Answer {
 		return Answer{Kind: AnswerUnknown, Title: d.tr("UNKNOWN: the answer was lost"), Lines: []string{
 			err.Error(),
 			d.tr("it may have been done, or not. Doing exactly the same again is safe and tells:"),
-			repair.CommandLine(a.CLI()),
+			d.commandLine(a.CLI()),
 		}}
 	default:
 		return Answer{Kind: AnswerFailed, Title: d.tr("failed"), Lines: []string{err.Error()}}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -40,7 +42,13 @@ func (a *app) runConsole(cmd *cobra.Command, _ []string) error {
 
 // consoleMemory is what the console's memory is kept near by collecting garbage earlier, in bytes.
 // It is no bound: a run that needs more gets more.
-const consoleMemory = 120 << 20
+const consoleMemory = 108 << 20
+
+// consoleThreads is how many threads run the console's code at least. The runtime gives a processor
+// away for 10 ms at a time, so that on two of them a key waits while two goroutines read very many
+// rows. With more threads than processors the operating system decides, and it lets a thread that
+// slept until the key came go first.
+const consoleThreads = 4
 
 // console opens the console on this process's terminal and returns when it is left; next names the
 // context that the operator wants to see then, if any.
@@ -51,6 +59,7 @@ func (w *wiring) console(ctx context.Context) (next string, err error) {
 	}
 	opts.CanOpen, opts.SwitchTo = w.app.canOpen, func(name string) { next = name }
 	debug.SetMemoryLimit(consoleMemory)
+	runtime.GOMAXPROCS(max(consoleThreads, runtime.GOMAXPROCS(0)))
 	if err := hushLibraries(); err != nil {
 		return "", err
 	}
@@ -123,7 +132,7 @@ func (w *wiring) consoleOptions(ctx context.Context) (tui.Options, error) {
 		Inspector: reader, Operator: operator, Reverser: operator,
 		Plans:    &consolePlans{Operator: operator, wiring: w, engine: engine},
 		RunAudit: w.consoleAudit, Drills: consoleDrills{w}, Commands: consoleCommands{w},
-		Context: w.conf.Name, Environment: w.conf.Environment, User: w.conf.Operator,
+		Context: w.conf.Name, Flags: w.reachedBy(), Environment: w.conf.Environment, User: w.conf.Operator,
 		ReadOnly: w.conf.ReadOnly, Protected: w.conf.Protected, Endpoints: w.endpoints(),
 		LeaseTTL: w.conf.Lease.TTL, AmountMax: w.conf.Limits.AmountMax,
 		Refresh: w.conf.UI.Refresh, Language: language,
@@ -135,6 +144,25 @@ func (w *wiring) consoleOptions(ctx context.Context) (tui.Options, error) {
 		Multiplexer: w.app.multiplexer(),
 		Clipboard:   w.app.clipboard(), Input: w.app.stdin, Output: w.app.stdout,
 	}, nil
+}
+
+// reachedBy are the flags without which a command in a shell could be carried out elsewhere than
+// what the console shows: by another configuration, or in another of its contexts.
+func (w *wiring) reachedBy() []string {
+	if len(w.again) > 0 {
+		return w.again[:2] // the file of our own making, which has one context
+	}
+	var flags []string
+	if file := w.app.configFile; file != "" {
+		if whole, err := filepath.Abs(file); err == nil {
+			file = whole // the shell may be in another folder
+		}
+		flags = append(flags, "--config", file)
+	}
+	if w.app.context != "" || len(w.contexts) > 1 {
+		flags = append(flags, "--context", w.conf.Name)
+	}
+	return flags
 }
 
 // targets are the contexts that the console can be opened in.

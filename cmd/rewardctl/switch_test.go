@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"rewardctl/config"
@@ -66,5 +67,31 @@ func TestContextsThatCanBeOpened(t *testing.T) {
 	var named *config.Error
 	if err := a.canOpen("liv"); !errors.As(err, &named) {
 		t.Errorf("a name that is none: %v (%T)", err, err)
+	}
+}
+
+// What leads a command to what a console shows is named wherever a shell may lead elsewhere.
+func TestCommandsOfAConsoleLeadToItsContext(t *testing.T) {
+	t.Parallel()
+	a := twoContextApp(t)
+	file := a.configFile
+	for _, context := range []string{"", "live"} {
+		a.context = context
+		w, err := a.wire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"--config", file, "--context", w.conf.Name}
+		if got := w.reachedBy(); !slices.Equal(got, want) {
+			t.Errorf("context %q is reached by %q, want %q", context, got, want)
+		}
+	}
+	w := &wiring{app: &app{}, conf: config.Context{Name: "only"}}
+	if got := w.reachedBy(); len(got) != 0 {
+		t.Errorf("the only context of the usual file wants %q", got)
+	}
+	w.again = []string{"--config", file, "--context", "demo"}
+	if got := w.reachedBy(); !slices.Equal(got, []string{"--config", file}) {
+		t.Errorf("a demo is reached by %q", got)
 	}
 }
