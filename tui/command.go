@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"rewardctl/tui/safetext"
@@ -18,6 +19,9 @@ type command struct {
 	usage string
 	help  string // English; translated when it is shown
 	run   func(args []string) tea.Cmd
+	// plain commands open a screen by names or a filter alone: with flags, what the command of the
+	// command line prints is shown instead.
+	plain bool
 }
 
 // commands lists what ":" does by itself; any other command of the grammar that only reads is run
@@ -35,19 +39,21 @@ func newCommand(usage, help string, run func(args []string) tea.Cmd) command {
 		}
 		words = append(words, word)
 	}
-	return command{words, usage, help, run}
+	return command{words: words, usage: usage, help: help, run: run}
 }
 
 // opening are the commands of the command line for which there is a screen.
 func (p *prompt) opening() []command {
 	r := p.r
 	list := func(usage, help string, id ScreenID) command {
-		return newCommand(usage, help, func(a []string) tea.Cmd {
+		c := newCommand(usage, help, func(a []string) tea.Cmd {
 			return r.goTo(id, Args{"filter": strings.Join(a, " ")})
 		})
+		c.plain = true
+		return c
 	}
 	about := func(usage, help string, id ScreenID, names ...string) command {
-		return newCommand(usage, help, func(a []string) tea.Cmd {
+		c := newCommand(usage, help, func(a []string) tea.Cmd {
 			if len(a) != len(names) {
 				return r.usage(usage)
 			}
@@ -57,6 +63,8 @@ func (p *prompt) opening() []command {
 			}
 			return r.goTo(id, args)
 		})
+		c.plain = true
+		return c
 	}
 	return []command{
 		list("lease list [FILTER]", text.N("the leases"), ScreenLeases),
@@ -125,7 +133,7 @@ func (r *root) run(line string) tea.Cmd {
 	if words = r.d.typed(words); len(words) == 0 {
 		return nil
 	}
-	if c, args := r.match(words); c != nil && !wantsPrint(args) {
+	if c, args := r.match(words); c != nil && !c.wantsPrint(args) {
 		return c.run(args)
 	}
 	if full, ok := aliases()[words[0]]; ok && len(words) < 3 {
@@ -133,7 +141,10 @@ func (r *root) run(line string) tea.Cmd {
 			if len(args) == 0 && c.words[0] == "player" {
 				return r.goTo(ScreenPlayer, nil)
 			}
-			if !r.known(words) {
+			switch {
+			case c.wantsPrint(args):
+				return r.read(append(slices.Clone(c.words), args...))
+			case !r.known(words):
 				return c.run(args)
 			}
 		}
@@ -151,9 +162,9 @@ func (r *root) known(words []string) bool {
 }
 
 // wantsPrint reports whether the arguments ask for what only the command prints, such as "-o json".
-func wantsPrint(args []string) bool {
+func (c *command) wantsPrint(args []string) bool {
 	for _, a := range args {
-		if a == "-o" || a == "--help" || a == "-h" || strings.HasPrefix(a, "--output") {
+		if c.plain && len(a) > 1 && a[0] == '-' || a == "-o" || a == "--help" || a == "-h" || strings.HasPrefix(a, "--output") {
 			return true
 		}
 	}

@@ -70,3 +70,23 @@ func TestCommandsThatLeadHereAreTakenHere(t *testing.T) {
 	c.Send("\r")
 	c.See("tokens of reward:player-42")
 }
+
+// The flags of the command line mean after ":" what they mean there: they are no words to look for.
+func TestFlagsOfCommandsThatHaveAScreen(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"lease list --state held", "lease --state held", "lease list -o json",
+		"lease show reward:player-42 --output=json",
+	} {
+		c := sample(t, 120, 32, func(o *tui.Options) { o.Commands = commands{} })
+		c.See("7 total")
+		c.Send(":" + line)
+		c.Send("\r")
+		c.See("TOKEN 7")
+		c.NotSee("filter --")
+	}
+	c := sample(t, 120, 32, func(o *tui.Options) { o.Commands = commands{} })
+	c.Send(":player history p-1 --limit 5")
+	c.Send("\r")
+	c.See("player history p-1 --limit 5: ") // the command's own word about its flags
+}
