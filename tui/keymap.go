@@ -6,6 +6,11 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
+
+	"rewardctl/tui/safetext"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // keyOff takes the key of a deed away.
@@ -28,9 +33,37 @@ func parseKeys(list []string) (keymap, []error) {
 		if key == "space" {
 			key = " "
 		}
+		if key != keyOff && !isKey(key) {
+			problems = append(problems, wrongKey(entry, key))
+			continue
+		}
 		m[name] = key
 	}
 	return m, problems
+}
+
+// wrongKey says that nobody can press a key of that name.
+func wrongKey(entry, key string) error {
+	if better := strings.ToLower(key); better != key && isKey(better) {
+		return fmt.Errorf("%q: no key is called %q; did you mean %s?", entry, key, better)
+	}
+	return fmt.Errorf("%q: no key is called %q; write such as x, X, ctrl+x, alt+x, f6, space, or %s",
+		entry, key, keyOff)
+}
+
+// isKey reports whether a terminal can send a key of that name.
+func isKey(name string) bool {
+	name = strings.TrimPrefix(name, "alt+")
+	if one := []rune(name); len(one) == 1 {
+		return unicode.IsGraphic(one[0]) && safetext.Cell(name) == name
+	}
+	const first, last = -128, 128 // the library's keys without text have numbers below 0
+	for k := tea.KeyType(first); k < last; k++ {
+		if k != tea.KeyRunes && k.String() == name && name != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // apply gives the bindings of a layer the keys that the operator wants.

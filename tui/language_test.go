@@ -83,6 +83,12 @@ func TestCheckKeysNamesWhatIsWrong(t *testing.T) {
 	for entry, wrong := range map[string]int{
 		"release=ctrl+x": 0, "leases/release=ctrl+x": 0, "quit=off": 0, "mark=off": 0,
 		"nonsense": 1, "no such deed=x": 1, "leases/release=enter": 1, "leases/release=q": 1,
+		"release=alt+x": 0, "release=f6": 0, "release=shift+tab": 0, "release=space": 1,
+		"release=é": 0, "release=가": 0, "release=ctrl+pgup": 0, "release=alt+가": 0,
+		// what no terminal sends would only take the key away
+		"release=ctrl+zz": 1, "release=Ctrl+X": 1, "release=xx": 1, "release=\x1b": 1,
+		"release=\x1b[2J": 1, "release=\u202e": 1, "release=ctrl+": 1, "release=runes": 1,
+		"release=alt+": 1,
 	} {
 		if got := CheckKeys(t.Context(), []string{entry}); len(got) != wrong {
 			t.Errorf("%q: %v, want %d problems", entry, got, wrong)
