@@ -126,14 +126,18 @@ func (s *screen) until(ctx context.Context, begin time.Time, met func() bool) (
 	const patience = 60 * time.Second
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
+	early, said := time.After(patience/30), "" // messages do not stay for long
 	for !met() {
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-limit.C:
-			return 0, fmt.Errorf("it did not happen in %v; the screen is\n%s", patience, s.text())
+			return 0, fmt.Errorf("it did not happen in %v; at first it said %q, now the screen is\n%s",
+				patience, said, s.text())
 		case <-s.gone:
 			return 0, fmt.Errorf("the program ended; the screen is\n%s", s.text())
+		case <-early:
+			said = strings.TrimSpace(s.line(s.h - 2))
 		case <-s.changed:
 		}
 	}
