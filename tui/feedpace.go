@@ -24,9 +24,9 @@ const (
 )
 
 // busyRest is how long a source of so many rows rests at least: not so long that rows which were
-// marked get too old to act upon.
-func busyRest(rows int) time.Duration {
-	return min(time.Duration(rows)*time.Second/rowsPerSecond, staleAfter*4/5)
+// marked get too old to act upon, when the next read takes as long as the last one.
+func busyRest(rows int, took time.Duration) time.Duration {
+	return min(time.Duration(rows)*time.Second/rowsPerSecond, staleAfter*4/5-took)
 }
 
 // idleRest is how long it rests while nobody is there.
@@ -37,7 +37,7 @@ func idleRest(rows int) time.Duration {
 // rest is how long a source of so many rows rests after a read that took some time. It is at least
 // every; much longer when nobody is there and calm says that this hides nothing that matters.
 func (d *desk) rest(every, took time.Duration, rows int, calm bool) time.Duration {
-	rest := max(every, min(loadShare*took, staleAfter/2), busyRest(rows))
+	rest := max(every, min(loadShare*took, staleAfter/2), busyRest(rows, took))
 	switch {
 	case d.blurred.Load():
 		rest = max(rest, blurredRest, idleRest(rows))

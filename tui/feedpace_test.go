@@ -211,6 +211,7 @@ func TestRest(t *testing.T) {
 		{"few, nobody there", 100, 0, true, false, true, every},
 		{"many", 25_000, 0, false, false, true, 2 * time.Second},
 		{"very many", 1_000_000, 0, false, false, true, 8 * time.Second},
+		{"very many, slowly", 1_000_000, 2 * time.Second, false, false, true, 6 * time.Second},
 		{"slow", 100, time.Second, false, false, true, 3 * time.Second},
 		{"very slow", 100, time.Minute, false, false, true, staleAfter / 2},
 		{"very many, nobody there", 100_000, 0, true, false, true, 40 * time.Second},
