@@ -62,7 +62,9 @@ func newAuditsScreen(d *desk) *auditList {
 				},
 			}
 		},
-		cli: func(Args, string) []string { return []string{"rewardctl", "audit", "list"} },
+		cli: func(Args, string) []string {
+			return []string{"rewardctl", "audit", "list", "--limit", strconv.Itoa(auditsShown)}
+		},
 	})
 }
 

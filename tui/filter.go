@@ -21,6 +21,7 @@ type filter struct {
 
 // term is one word of a filter: free text, field:text, or a comparison such as left:<5s.
 type term struct {
+	word  string // as it is written
 	not   bool
 	field string // empty: any field
 	text  string // lower case
@@ -40,7 +41,7 @@ type limit struct {
 func parseFilter(line string, fields ...string) filter {
 	var f filter
 	for _, word := range strings.Fields(line) {
-		t := term{text: strings.ToLower(word)}
+		t := term{word: word, text: strings.ToLower(word)}
 		if rest, ok := strings.CutPrefix(t.text, "!"); ok && rest != "" {
 			t.not, t.text = true, rest
 		}

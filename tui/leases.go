@@ -49,7 +49,8 @@ func newLeasesScreen(d *desk) *leaseList {
 		keys: leaseKeys, absent: absentLease, also: held.update,
 		attention: func(l *inspect.Lease) bool { return needsSomebody(l.Verdict.State) },
 		proof:     func(l *inspect.Lease) []inspect.Proof { return d.opts.Inspector.ProveLease(*l) },
-		cli:       func(_ Args, line string) []string { return leaseCLI(line) },
+		cli:       func(Args, string) []string { return []string{"rewardctl", "lease", "list"} },
+		flags:     leaseFlags,
 	})
 	if len(l.pins) > 0 {
 		d.watch.set(l.pins)
@@ -74,31 +75,6 @@ func needsSomebody(s inspect.State) bool {
 		return false
 	}
 	return true
-}
-
-// leaseCLI is the command that lists the same leases, as far as a command can say what a filter
-// says.
-func leaseCLI(line string) []string {
-	argv := []string{"rewardctl", "lease", "list"}
-	for _, t := range parseFilter(line, colResource, colState, colLeft).terms {
-		switch {
-		case t.not:
-		case t.field == colResource && t.op == "" && t.text != "":
-			argv = append(argv, "--resource", "*"+globbed(t.text)+"*", "--glob")
-		case t.field == colState && slices.Contains(inspect.States(), inspect.State(t.text)):
-			argv = append(argv, "--state", t.text)
-		case t.field == colLeft && (t.op == "<" || t.op == "<="):
-			most := t.limit.duration
-			if n := t.limit.number; n != nil {
-				whole := time.Duration(*n) * time.Second
-				most = &whole
-			}
-			if most != nil {
-				argv = append(argv, "--expiring-within", most.String())
-			}
-		}
-	}
-	return argv
 }
 
 // globbed writes a text so that a pattern takes it literally.

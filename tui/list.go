@@ -53,8 +53,10 @@ type listSpec[R any] struct {
 	crumb  func(args Args) string
 	detail func(it *item[R], w int) (a, b []string)
 	keys   func(l *list[R]) []Binding
-	// cli is the command that prints the same rows.
+	// cli is the command that prints the same rows, without what the filter asks of them.
 	cli func(args Args, filter string) []string
+	// flags says a term of the filter in flags of that command; nothing when it has none for it.
+	flags func(l *list[R], t term) []string
 	// name is the id of a row for people; nil: the identity of the row.
 	name func(r *R) string
 	// proof writes the statements that show a row again; they only read.

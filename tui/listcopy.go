@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"rewardctl/inspect"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -28,8 +30,12 @@ func (l *list[R]) pickCopy() tea.Cmd {
 		add("j", d.tr("the row as JSON"), jsonLine(header, rows[0]))
 	}
 	if l.spec.cli != nil {
-		add("c", d.tr("the command that lists the same"),
-			d.commandLine(l.spec.cli(l.args, l.filter)))
+		argv, left := l.command()
+		what := d.tr("the command that lists the same")
+		if len(left) > 0 {
+			what = d.tr("the command, which leaves out: %s", strings.Join(left, " "))
+		}
+		add("c", what, d.commandLine(argv))
 	}
 	if it := l.selected(); it != nil && l.spec.proof != nil {
 		key := "s"

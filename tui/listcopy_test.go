@@ -66,7 +66,7 @@ func TestEveryListProvesItsRow(t *testing.T) {
 		{"5", "ASKED BY", "s", "from grant_plan p", "where p.plan_id = 12"},
 		{"\r\r", "player-44", "s", "from grant_plan_row", "where plan_id = 12 and line = 2"},
 		{":token refused\r", "late write", "s", "from grant_refusal", "where id = "},
-		{":token list reward:player-42\r", "fenced off", "s", "redis-cli", "lock:{reward:player-42}"},
+		{":token list reward:player-42\r", "fenced off", "s", "redis-cli", "lock:{reward:player-42"},
 		{"", "fenced off", "f", "from reward_fence", ""},
 	} {
 		for _, key := range strings.SplitAfter(v.keys, "\r") {
@@ -77,5 +77,36 @@ func TestEveryListProvesItsRow(t *testing.T) {
 		if !strings.Contains(words, v.from) || !strings.Contains(words, v.where) {
 			t.Errorf("%q copies %q, want %q and %q", v.keys, words, v.from, v.where)
 		}
+	}
+}
+
+// The command of a filtered list says what the filter says, and names the words for which it has
+// no flag.
+func TestCommandSaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	c := copies(t, 120, 32)
+	c.See("7 total")
+	for _, v := range []struct{ open, filter, counts, want, without string }{
+		{"1", "resource:player-42", "1 match", "lease list --resource '*player-42*' --glob", ""},
+		{"1", "owner:ER-09 token:>=1 ttl:<5h", "1 match", "lease list --owner worker-09", "token:>=1"},
+		{"6", "state:dead !error:x", " match", "outbox list --limit 1000 --state dead", "!error:x"},
+		{"7", "by:m", " match", "oplog list --limit 1000 --actor mlee", ""},
+		{"4", "state:findings", "1 match", "audit list --limit 200", "state:findings"},
+	} {
+		c.Press(v.open, "/")
+		c.Type(v.filter)
+		c.Press("enter")
+		c.See(v.counts)
+		// What was typed last is searched for a moment later.
+		c.Until(v.want+" is copied", func() bool {
+			return strings.Contains(c.take("c"), "rewardctl "+v.want)
+		})
+		want := "copied the command that lists the same"
+		if v.without != "" {
+			want = "copied the command, which leaves out: " + v.without
+		}
+		c.See(want)
+		c.Press("esc")
+		c.NotSee(" match")
 	}
 }

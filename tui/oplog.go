@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +42,10 @@ func newLogScreen(d *desk) *logList {
 		},
 		keys: logKeys, attention: func(e *inspect.LogEntry) bool { return needsLook(d, e) },
 		proof: func(e *inspect.LogEntry) []inspect.Proof { return inspect.ProveAction(e.ID) },
-		cli:   func(Args, string) []string { return []string{"rewardctl", "oplog", "list"} },
+		cli: func(Args, string) []string {
+			return []string{"rewardctl", "oplog", "list", "--limit", strconv.Itoa(logShown)}
+		},
+		flags: logFlags,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,7 +62,10 @@ func newOutboxScreen(d *desk) *outboxList {
 		},
 		keys:  outboxKeys,
 		proof: func(r *inspect.OutboxRow) []inspect.Proof { return inspect.ProveDelivery(r.LedgerID) },
-		cli:   func(Args, string) []string { return []string{"rewardctl", "outbox", "list"} },
+		cli: func(Args, string) []string {
+			return []string{"rewardctl", "outbox", "list", "--limit", strconv.Itoa(outboxShown)}
+		},
+		flags: outboxFlags,
 	})
 }
 

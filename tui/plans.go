@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"rewardctl/grant"
@@ -49,7 +50,10 @@ func newPlansScreen(d *desk) *planList {
 			})
 		},
 		proof: provePlan,
-		cli:   func(Args, string) []string { return []string{"rewardctl", "grant", "list"} },
+		cli: func(Args, string) []string {
+			return []string{"rewardctl", "grant", "list", "--limit", strconv.Itoa(plansShown)}
+		},
+		flags: planFlags,
 	})
 }
 

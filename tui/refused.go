@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +50,10 @@ func newRefusedScreen(d *desk) *refusedList {
 			return inspect.ProveEntry(inspect.PlayerEntry{Type: inspect.EntryRefusal, ID: w.ID})
 		},
 		cli: func(about Args, _ string) []string {
-			return []string{"rewardctl", "token", "refused", "--since", spanText(about)}
+			return []string{
+				"rewardctl", "token", "refused", "--since", spanText(about), "--limit",
+				strconv.Itoa(refusedShown),
+			}
 		},
 	})
 }
