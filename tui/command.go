@@ -164,7 +164,9 @@ func (r *root) known(words []string) bool {
 // wantsPrint reports whether the arguments ask for what only the command prints, such as "-o json".
 func (c *command) wantsPrint(args []string) bool {
 	for _, a := range args {
-		if c.plain && len(a) > 1 && a[0] == '-' || a == "-o" || a == "--help" || a == "-h" || strings.HasPrefix(a, "--output") {
+		flag := len(a) > 1 && a[0] == '-'
+		if flag && c.plain || a == "-o" || a == "--help" || a == "-h" ||
+			strings.HasPrefix(a, "--output") {
 			return true
 		}
 	}

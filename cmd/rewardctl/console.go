@@ -22,9 +22,13 @@ import (
 // what works without one.
 func (a *app) runConsole(cmd *cobra.Command, _ []string) error {
 	if !a.interactive() {
+		why := "the console needs a terminal on stdin and stdout"
+		if a.env("TERM") == "dumb" {
+			why = "TERM=dumb: the console needs a terminal that can do more than print"
+		}
 		return usage("command", "name a command, such as: rewardctl lease list, rewardctl player "+
 			"history P, rewardctl grant create --help, rewardctl doctor; see all: rewardctl --help",
-			"the console needs a terminal on stdin and stdout")
+			"%s", why)
 	}
 	for {
 		w, err := a.wire()

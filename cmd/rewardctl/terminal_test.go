@@ -116,6 +116,18 @@ func TestNoLibraryWritesAcrossTheConsole(t *testing.T) {
 	}
 }
 
+// A terminal that can only print is refused as that, not as one that is missing.
+func TestConsoleSaysWhatADumbTerminalLacks(t *testing.T) {
+	t.Parallel()
+	cmd := newChild(t).command()
+	cmd.Env = append(cmd.Env, "TERM=dumb")
+	term := onTerminal(t, cmd)
+	if code := term.exit(); code != exitUsage || !strings.Contains(term.shown(), "TERM=dumb") ||
+		!strings.Contains(term.shown(), "rewardctl lease list") {
+		t.Errorf("exit %d: %q", code, term.shown())
+	}
+}
+
 // A protected context asks on a terminal, and only the right words are a yes.
 func TestProtectedContextAsks(t *testing.T) {
 	t.Parallel()
