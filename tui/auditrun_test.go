@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -69,6 +70,59 @@ func TestAuditIsFollowedStoppedAndGoesOn(t *testing.T) {
 	}
 	c.Press("x")
 	c.See("○ stopped")
+}
+
+// Whatever ends the console ends the audit that runs in it, too: within the bound, and with the
+// audit told. What it has read is kept, so nobody is asked; main_test looks for goroutines left.
+func TestQuitEndsTheAuditThatRuns(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(c *tuitest.Console){
+		"q": func(c *tuitest.Console) {
+			c.Clock.Advance(time.Second) // keys that arrive together do not quit
+			c.Send("q")
+		},
+		"ctrl+c": func(c *tuitest.Console) {
+			c.Press("ctrl+c")
+			c.Send("\x03")
+		},
+		"signal":  func(c *tuitest.Console) { c.Stop() },
+		"hang up": func(c *tuitest.Console) { c.Hangup() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun, told := make(chan struct{}), make(chan error, 1)
+			c := sample(t, 120, 32, func(o *tui.Options) {
+				o.RunAudit = func(
+					ctx context.Context, _ tui.AuditAsk, _ func(tui.AuditTold),
+				) (int64, error) {
+					close(begun)
+					<-ctx.Done()
+					told <- ctx.Err()
+					return 13, ctx.Err()
+				}
+			})
+			c.See("7 total")
+			c.Press("4")
+			c.See("2 total")
+			c.Press("a")
+			c.See("run an audit: it only reads")
+			c.Press("enter")
+			<-begun
+			c.See("the audit runs")
+			err := quickly(t, c, func() { end(c) })
+			if asked := name == "q" || name == "ctrl+c"; asked != (err == nil) {
+				t.Errorf("ended with %v", err)
+			}
+			select {
+			case why := <-told:
+				if !errors.Is(why, context.Canceled) {
+					t.Errorf("the audit was told %v", why)
+				}
+			default:
+				t.Error("the console ended before the audit did")
+			}
+		})
+	}
 }
 
 // Two runs that are marked are compared with each other.
