@@ -141,6 +141,13 @@ func TestGoldenKorean(t *testing.T) {
 				{"ko_approvals", []string{"5"}, "outage-48"},
 				{"ko_plans", []string{"P"}, "outage-48"},
 				{"ko_outbox", []string{"6"}, "포기"},
+				{"ko_delivery", []string{"enter"}, "z 펼치기"},
+				{"ko_log", []string{"esc", "7"}, "lease release"},
+				{"ko_log_row", []string{"enter"}, "2행에서 시작"},
+				{"ko_refused", []string{
+					"esc", ":", "t", "o", "k", "e", "n", "space", "r", "e", "f", "u", "s", "e", "d",
+					"enter",
+				}, "늦은"},
 			} {
 				c.Press(v.keys...)
 				c.See(v.see)
