@@ -157,4 +157,3 @@ func planFlags(l *planList, t term) []string {
 	}
 	return []string{"--state", string(state)}
 }
-
