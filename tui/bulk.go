@@ -53,6 +53,7 @@ type bulkScreen struct {
 	look    batchfile.Look
 	choices map[string]string // by column: what the operator chose it to mean; "" is nothing
 	columns *table.Table
+	tableAt int // the line on which the table begins, when it was drawn last
 
 	paths []string // what the file's name may go on with
 

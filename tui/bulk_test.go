@@ -269,3 +269,36 @@ func TestGoldenFileInKorean(t *testing.T) {
 		c.Golden(fmt.Sprintf("ko_file_bad_%d", size[0]))
 	}
 }
+
+// A click puts the cursor on a column of the file, and later on a bad row, wherever the keys were.
+func TestFileIsClicked(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 40, func(o *tui.Options) { o.Mouse = true })
+	openFile(c, outageFile+" --campaign outage-48 --reason r")
+	click := func(text string) {
+		c.See(text)
+		for y, line := range c.Lines() {
+			if strings.Contains(line, text) {
+				c.Send(fmt.Sprintf("\x1b[<0;10;%dM", y+1))
+				return
+			}
+		}
+	}
+	click("  Currency ")
+	c.See("▶ Currency")
+	c.Press("enter")
+	c.See("read the column Currency as")
+	c.Press("esc", "ctrl+s")
+	c.See("4 bad")
+	click("1,5")
+	c.Wait("the cursor on the row with 1,5", func(s string) bool {
+		for _, line := range strings.Split(s, "\n") {
+			if strings.Contains(line, "1,5") && strings.Contains(line, "▶") {
+				return true
+			}
+		}
+		return false
+	})
+	c.Press("enter")
+	c.See("problem")
+}

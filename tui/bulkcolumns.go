@@ -180,6 +180,7 @@ func (s *bulkScreen) columnsView(w, h int) []string {
 	s.columns.SetStatus(st)
 	s.columns.SetData(bulkColumns{s, s.meanings(), s.look.Columns})
 	s.columns.SetSize(w, max(h-len(lines), 0))
+	s.tableAt += len(lines)
 	return append(lines, strings.Split(s.columns.View(), "\n")...)
 }
 

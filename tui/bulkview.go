@@ -32,7 +32,7 @@ func (s *bulkScreen) View(w, h int) string {
 	if s.value(bulkFile) == "" {
 		argv = argv[:3] // there is nothing to plan yet
 	}
-	for _, part := range commandText(t, argv, w-1, commandMax) {
+	for _, part := range s.d.commandText(argv, w-1, commandMax) {
 		tail = append(tail, " "+part)
 	}
 	lines = append(lines, rule)
@@ -41,6 +41,7 @@ func (s *bulkScreen) View(w, h int) string {
 	if s.pane == zoneCheck {
 		pane = s.checkView
 	}
+	s.tableAt = len(lines)
 	body := pane(w, room)
 	for len(body) < room {
 		body = append(body, "")
@@ -181,7 +182,22 @@ func (s *bulkScreen) checkView(w, h int) []string {
 	if room < 2 {
 		return lines
 	}
+	s.tableAt += len(lines)
 	return append(lines, strings.Split(s.bad.View(w, room), "\n")...)
+}
+
+// Click puts the cursor on a row of the table that is shown, and gives it the keys.
+func (s *bulkScreen) Click(x, y int) {
+	y -= s.tableAt
+	if y <= 0 { // in the form
+		return
+	}
+	if s.pane == zoneCheck {
+		s.bad.Click(x, y)
+		s.zone = zoneCheck
+	} else if s.columns.Click(y) {
+		s.zone = zoneColumns
+	}
 }
 
 func (s *bulkScreen) checkLines(w int) []string {
