@@ -168,6 +168,22 @@ func (a *approvals) of(p *repair.Plan) (freshPlan, bool) {
 	return f, seen && f.version == p.Version
 }
 
+// follow has the next looks be at this plan, and looks when the last one is old enough.
+func (a *approvals) follow(ctx context.Context, id int64) {
+	a.mu.Lock()
+	a.wanted = id
+	a.mu.Unlock()
+	a.look(ctx)
+}
+
+// seen returns the newest look at a plan as it stands.
+func (a *approvals) seen(p *repair.Plan) (freshPlan, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f, seen := a.fresh[p.ID]
+	return f, seen && f.version == p.Version
+}
+
 // drifted says what keeps the plan under the cursor from being approved, as far as it is known.
 func (a *approvals) drifted(l *planList) string {
 	it := l.selected()

@@ -26,6 +26,22 @@ func TestDriftedPlanIsNotApproved(t *testing.T) {
 	}
 }
 
+// A plan by itself says what it is not as it was any more, too, before anybody asks to approve it.
+func TestPlanTellsItsDrift(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 40, nil)
+	c.World.GrantElsewhere(12, 5)
+	c.See("7 total")
+	c.Press(":")
+	c.Paste("grant status 12")
+	c.Press("enter")
+	c.See("What it does, as seen when it was made")
+	c.See("since it was made:")
+	c.Press("V")
+	c.See("approve: it is not as it was when it was asked for")
+	c.NotSee("now, live")
+}
+
 // To pause, reject or cancel a plan nobody has to wait for what it would do.
 func TestStoppingDeedsLookLightly(t *testing.T) {
 	t.Parallel()

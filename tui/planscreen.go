@@ -24,6 +24,8 @@ type planScreen struct {
 	top  int
 	room int
 	out  *atomic.Pointer[planSeenNow] // of this plan; another one gets another
+	// looks are at what a plan that was not begun would do now, as the approvals look at it.
+	looks *approvals
 }
 
 // planSeenNow is a plan as it was read last.
@@ -40,7 +42,10 @@ type planSeenNow struct {
 const countShare = 10
 
 func newPlanScreen(d *desk) *planScreen {
-	return &planScreen{d: d, out: new(atomic.Pointer[planSeenNow])}
+	return &planScreen{
+		d: d, out: new(atomic.Pointer[planSeenNow]),
+		looks: &approvals{d: d, fresh: map[int64]freshPlan{}},
+	}
 }
 
 func (s *planScreen) ID() ScreenID           { return ScreenPlan }
@@ -84,6 +89,9 @@ func (s *planScreen) watch(ctx context.Context, id int64, out *atomic.Pointer[pl
 		var p repair.Plan
 		if p, now.err = d.opts.Plans.Plan(ctx, id); now.err == nil {
 			now.plan, now.at = p, d.now()
+			if p.StartedAt.IsZero() && !p.State.Final() {
+				s.looks.follow(ctx, id)
+			}
 			stale := was == nil || was.at.IsZero() || p.Decided != was.plan.Decided ||
 				p.Version != was.plan.Version || p.State != was.plan.State || counted.IsZero()
 			if stale && now.at.Sub(counted) >= rest {
@@ -276,6 +284,11 @@ func (s *planScreen) previewLines(now *planSeenNow, w int) []string {
 		f.in(tr("mismatch"), tr("%d rows have an id that is taken by other content", v.Mismatches),
 			paint.Bad)
 	}
+	if p.StartedAt.IsZero() {
+		for _, drift := range s.drift(p) {
+			f.in(tr("now"), tr("since it was made: %s", drift), paint.Bad)
+		}
+	}
 	for _, k := range v.Kinds {
 		f.in(k.Kind, tr("%d to %d players; the largest %d on line %d; balances %d, then %d", k.Total,
 			k.Players, k.Largest, k.LargestLine, k.BalanceBefore, k.BalanceAfter), paint.Strong)
@@ -298,6 +311,24 @@ func (s *planScreen) previewLines(now *planSeenNow, w int) []string {
 	return f.lines
 }
 
+// drift says what is not as it was when the plan was made, as far as it was looked at.
+func (s *planScreen) drift(p *repair.Plan) []repair.Drift {
+	f, seen := s.looks.seen(p)
+	if !seen || f.err != nil {
+		return nil
+	}
+	return f.preview.DriftFrom(&p.Preview)
+}
+
+// obstacle says what keeps the plan from being approved, as far as it is known.
+func (s *planScreen) obstacle() string {
+	p := &s.out.Load().plan
+	if f, seen := s.looks.seen(p); seen && f.err == nil {
+		return planObstacle(s.d, p, &f.preview)
+	}
+	return ""
+}
+
 // Bindings decide about the plan, and show its rows.
 func (s *planScreen) Bindings() []Binding {
 	d := s.d
@@ -309,7 +340,7 @@ func (s *planScreen) Bindings() []Binding {
 	list = append(list, planKeys(d, planAbout{
 		plan: func() *repair.Plan { return &s.out.Load().plan },
 		at:   func() time.Time { return s.out.Load().at },
-		able: s.able,
+		able: s.able, drifted: s.obstacle,
 	})...)
 	list = append(list, Binding{Keys: []string{"e"}, Help: "export rows", Action: func() tea.Cmd {
 		return exportPlan(d, idText(s.id), "csv")
