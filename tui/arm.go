@@ -247,10 +247,11 @@ func (a *armDialog) Body(w, _ int) []string {
 	minutes := tr("%d minutes", a.minutes)
 	lines = append(lines, "", label(tr("reason"))+a.reason.view(t, min(w-nameWidth, 56), true),
 		label(tr("open for"))+t.Text(paint.Strong, minutes)+"   "+
-			t.Text(paint.Muted, tr("tab changes it: 5, 15, 30")), "",
-		t.Text(paint.Muted, tr("It closes by itself when the time is over, when the console is "+
-			"suspended,")), t.Text(paint.Muted, tr("out of sight for five minutes, or loses a "+
-			"server.")))
+			t.Text(paint.Muted, tr("tab changes it: 5, 15, 30")), "")
+	for _, line := range safetext.Wrap(tr("It closes by itself when the time is over, when the "+
+		"console is suspended, out of sight for five minutes, or loses a server."), w) {
+		lines = append(lines, t.Text(paint.Muted, line))
+	}
 	return lines
 }
 

@@ -29,9 +29,13 @@ func TestEveryCommandLeadsToWhereItWasShown(t *testing.T) {
 		}
 	}
 	for _, v := range []struct{ keys, see string }{
-		{"1", "7 total"}, {":outbox list\r", "given up"}, {":oplog list\r", "lease release"},
-		{":grant list\r", "outage-48"}, {":audit list\r", "duplicates fences"},
-		{":token refused\r", "late write"}, {":token list reward:player-42\r", "fenced off"},
+		{"1", "7 total"},
+		{":outbox list\r", "given up"},
+		{":oplog list\r", "lease release"},
+		{":grant list\r", "outage-48"},
+		{":audit list\r", "duplicates fences"},
+		{":token refused\r", "late write"},
+		{":token list reward:player-42\r", "fenced off"},
 	} {
 		for _, key := range strings.SplitAfter(v.keys, "\r") {
 			c.Send(key)
@@ -59,6 +63,15 @@ func TestEveryCommandLeadsToWhereItWasShown(t *testing.T) {
 	c.See("--context eu-live")
 	c.Press("ctrl+y")
 	leads("the deed of a dialog")
+	c.Press("esc")
+	c.Send(":grant create --player p-1 --event e --kind gems --amount 5 --reason why")
+	c.Send("\r")
+	c.See("$ rewardctl --config '/etc/my games/rewardctl.yaml'")
+	c.Press("esc") // the fields have no keys any more
+	c.Send(":grant plan")
+	c.Send("\r")
+	c.NotSee("grant create")
+	c.See("$ rewardctl --config '/etc/my games/rewardctl.yaml'")
 }
 
 // A command that was copied here may come back: it opens its screen here.

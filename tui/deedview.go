@@ -211,16 +211,19 @@ func (m *deedDialog) named(names []string) string {
 
 // commandLines draws the same deed as a command.
 func (m *deedDialog) commandLines(w int) []string {
-	max := 3
-	if len(m.d.opts.Flags) > 0 {
-		max++
-	}
-	return commandText(m.d.theme, m.d.argv(m.final().CLI()), w, max)
+	const max = 3
+	return m.d.commandText(m.final().CLI(), w, max)
 }
 
 // commandText draws a command on lines of at most w columns, broken between arguments and
-// continued as a shell would. What is beyond max lines is cut; copying gives the whole.
-func commandText(t *paint.Theme, argv []string, w, max int) []string {
+// continued as a shell would. What is beyond max lines, and one for what leads the command here, is
+// cut; copying gives the whole.
+func (d *desk) commandText(argv []string, w, max int) []string {
+	t := d.theme
+	if len(d.opts.Flags) > 0 {
+		max++
+	}
+	argv = d.argv(argv)
 	var lines []string
 	line := "$"
 	for _, arg := range argv {

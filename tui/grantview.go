@@ -120,7 +120,7 @@ func (s *grantScreen) previewLines(w int) []string {
 	}
 	lines = append(lines, "")
 	const max = 8
-	lines = append(lines, commandText(t, newGrant(s.d, req).CLI(), w, max)...)
+	lines = append(lines, s.d.commandText(newGrant(s.d, req).CLI(), w, max)...)
 	return lines
 }
 

@@ -118,3 +118,20 @@ func TestStateIsRemembered(t *testing.T) {
 		t.Errorf("a broken state reads as %+v", bad)
 	}
 }
+
+// The words of the write window end where its dialog does, in every language.
+func TestWriteWindowIsNotCut(t *testing.T) {
+	t.Parallel()
+	for _, language := range text.Languages() {
+		d := testDesk(t, 1)
+		d.lang = text.New(language)
+		a := &armDialog{d: d, reason: newField(""), minutes: 5}
+		for w := 60; w <= a.Width(300); w++ {
+			for _, line := range a.Body(w, 20) {
+				if safetext.Width(line) > w {
+					t.Errorf("%s: %q is wider than %d", language, line, w)
+				}
+			}
+		}
+	}
+}
