@@ -244,6 +244,10 @@ func (m *deedDialog) again() tea.Cmd {
 	m.phase = phaseRunning
 	limit, do := deedLimit, func(ctx context.Context, _ *job) Answer { return action.Execute(ctx) }
 	long := false
+	if s, ok := action.(slowDeed); ok {
+		limit = s.deedLimit()
+	}
+	slow := limit > deedLimit
 	if l, ok := action.(longDeed); ok && l.long() != nil {
 		run := l.long()
 		limit, long = longLimit, true
@@ -256,6 +260,9 @@ func (m *deedDialog) again() tea.Cmd {
 	}
 	j, cmd := d.start(d.ctx, action.Word()+" "+action.Target(), true, limit,
 		func(ctx context.Context, j *job) tea.Msg {
+			if slow && !long {
+				j.tell(d.tr("the more it is about the longer it takes: %s at most", brief(limit)))
+			}
 			return answerMsg{action.Word(), do(ctx, j)}
 		})
 	m.run, j.long = j, long

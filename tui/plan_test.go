@@ -42,6 +42,27 @@ func TestPlanTellsItsDrift(t *testing.T) {
 	c.NotSee("now, live")
 }
 
+// The approval of a large plan may take longer than other deeds, and says how long at most.
+func TestApprovingALargePlanHasTimeForIt(t *testing.T) {
+	t.Parallel()
+	c := sample(t, 120, 40, nil)
+	c.See("7 total")
+	c.Press("5")
+	c.See("outage-48")
+	c.Press("V")
+	c.See("now, live")
+	c.Type("checked")
+	c.Press("enter")
+	c.Type("12-approve")
+	c.See("ready:")
+	c.Press("enter")
+	resume := c.World.Stall()
+	c.Press("enter")
+	c.See("the longer it takes: 2m10s at most")
+	resume()
+	c.See("plan 12 is now approved")
+}
+
 // To pause, reject or cancel a plan nobody has to wait for what it would do.
 func TestStoppingDeedsLookLightly(t *testing.T) {
 	t.Parallel()

@@ -99,6 +99,9 @@ func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.Plan
 			return Answer{Kind: AnswerDone, Title: d.tr("%s is now %s", got.Name(), got.State)}
 		},
 	}
+	if word == planApprove {
+		a.limit = approveLimit(p.Due)
+	}
 	if word == planApply {
 		a.verb, a.confirm, a.settled = "grant", idText(p.Left())+"-grant", true
 		a.aside = func() tea.Cmd { return d.root.goTo(ScreenPlan, Args{"plan": idText(p.ID)}) }
@@ -107,6 +110,12 @@ func newPlanDeed(d *desk, word planDecision, p repair.Plan, preview *repair.Plan
 		}
 	}
 	return a
+}
+
+// approveLimit bounds the approval of a plan: the database reads each of its rows again, to approve
+// exactly those. The bound is far more than a busy server takes.
+func approveLimit(rows int64) time.Duration {
+	return deedLimit + time.Duration(rows)*time.Millisecond
 }
 
 // planSeen is a plan as it stands beside what it would do now.

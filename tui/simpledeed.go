@@ -25,6 +25,8 @@ type deed struct {
 	aside func() tea.Cmd
 	// looks bounds one look, where that can take long; 0 is readLimit.
 	looks time.Duration
+	// limit bounds the deed, where that grows with what it is about; 0 is deedLimit.
+	limit time.Duration
 }
 
 // by fills in what one request tells of a deed: its word, what it is about, its command and what it
@@ -102,6 +104,11 @@ type longDeed interface {
 type slowLook interface{ lookLimit() time.Duration }
 
 func (a deed) lookLimit() time.Duration { return a.looks }
+
+// slowDeed is an action that takes longer the more it is about, and cannot tell how far it is.
+type slowDeed interface{ deedLimit() time.Duration }
+
+func (a deed) deedLimit() time.Duration { return max(a.limit, deedLimit) }
 
 // longLimit bounds what takes long: whoever starts it can stop it.
 const longLimit = 7 * 24 * time.Hour
