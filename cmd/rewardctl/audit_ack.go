@@ -98,7 +98,7 @@ func (a *app) acknowledge(cmd *cobra.Command, confirm string, r repair.AckReques
 	j := auditAckJSON{
 		Finding: jsonID(done.Finding), DryRun: r.DryRun, What: done.What, Before: string(done.Before),
 		State: string(done.State), Version: done.Version, Changed: done.Changed,
-		LogID: jsonID(done.LogID), Command: repair.CommandLine(r.CLI()),
+		LogID: jsonID(done.LogID), Command: a.commandLine(r.CLI()),
 	}
 	state := toned(string(done.State), good)
 	switch {

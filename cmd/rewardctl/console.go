@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -157,13 +156,7 @@ func (w *wiring) reachedBy() []string {
 	if len(w.again) > 0 {
 		return w.again[:2] // the file of our own making, which has one context
 	}
-	var flags []string
-	if file := w.app.configFile; file != "" {
-		if whole, err := filepath.Abs(file); err == nil {
-			file = whole // the shell may be in another folder
-		}
-		flags = append(flags, "--config", file)
-	}
+	flags := w.app.configFlag()
 	if w.app.context != "" || len(w.contexts) > 1 {
 		flags = append(flags, "--context", w.conf.Name)
 	}

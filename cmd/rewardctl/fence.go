@@ -260,7 +260,7 @@ func (a *app) printReseed(r repair.ReseedRequest, done repair.Reseed) error {
 	j := reseedJSON{
 		DryRun: r.DryRun, Raise: "counters", Checked: done.Checked, Counts: map[string]int{},
 		Items: []reseedItemJSON{}, IntentID: jsonID(done.IntentID),
-		ResultID: jsonID(done.ResultID), Command: repair.CommandLine(r.CLI()), Exit: int(code),
+		ResultID: jsonID(done.ResultID), Command: a.commandLine(r.CLI()), Exit: int(code),
 	}
 	if r.Fences {
 		j.Raise = "fences"

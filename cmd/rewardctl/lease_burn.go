@@ -80,7 +80,7 @@ func (a *app) burnToken(cmd *cobra.Command, confirm string, r repair.BurnRequest
 		Resource: b.Resource, DryRun: r.DryRun, Token: jsonID(b.Token), Answer: string(b.Burning),
 		FenceBefore: newFenceJSON(b.FenceBefore), FenceAfter: newFenceJSON(b.FenceAfter),
 		ActionID: jsonID(b.ActionID), At: jsonTime(b.At), Note: b.Note,
-		Command: repair.CommandLine(r.CLI()),
+		Command: a.commandLine(r.CLI()),
 	}
 	return a.printOne(j, []field{
 		{"resource", text(b.Resource)},

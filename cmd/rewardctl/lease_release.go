@@ -159,7 +159,7 @@ func (a *app) releaseLease(cmd *cobra.Command, f releaseFlags, r repair.ReleaseR
 }
 
 func (a *app) printRelease(r repair.ReleaseRequest, done repair.Release) error {
-	command := repair.CommandLine(r.CLI())
+	command := a.commandLine(r.CLI())
 	j := releaseJSON{
 		Resource: done.Resource, DryRun: r.DryRun, Lock: string(done.Freeing),
 		Token: string(done.Burning), Seen: newSeenJSON(done.Seen),

@@ -180,7 +180,7 @@ func (a *app) printReleased(
 ) error {
 	j := releaseManyJSON{
 		DryRun: f.dryRun, Set: found.set.Digest, Leases: len(results),
-		Results: []releasedOfJSON{}, Command: repair.CommandLine(releaseManyCommand(f, found)),
+		Results: []releasedOfJSON{}, Command: a.commandLine(releaseManyCommand(f, found)),
 	}
 	l := listing{
 		columns: columns("resource", "token", "owner", "state", "lock", "burned", "problem"),

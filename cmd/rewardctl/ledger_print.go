@@ -245,7 +245,7 @@ func (a *app) sayReversal(p repair.ReversePreview, stopped error) {
 			t.Spent, t.Take, taken)
 	}
 	if p.Request.DryRun && p.Changes() > 0 {
-		a.say("to do exactly this: %s", repair.CommandLine(reverseCommand(p)))
+		a.say("to do exactly this: %s", a.commandLine(reverseCommand(p)))
 	}
 	a.sayStopped(p, stopped)
 }
@@ -276,7 +276,7 @@ func (a *app) newReversalJSON(
 		Postings: len(p.Items), Changes: p.Changes(), Players: p.Players,
 		Counts: map[string]int{}, NotRun: p.NotRun(), Totals: []reverseTotalJSON{},
 		Items: []reversedItemJSON{}, Warnings: emptyNotNull(p.Warnings),
-		Command: repair.CommandLine(reverseCommand(p)), Exit: int(code),
+		Command: a.commandLine(reverseCommand(p)), Exit: int(code),
 	}
 	for outcome, n := range p.Counts() {
 		j.Counts[outcome.String()] = n

@@ -172,7 +172,7 @@ func (a *app) changeOutbox(cmd *cobra.Command, confirm string, r repair.OutboxRe
 	j := outboxChangeJSON{
 		Deed: string(r.Deed), DryRun: r.DryRun, Rows: fmt.Sprint(done.Rows),
 		Before: jsonText(done.Before), Player: jsonText(done.Player), LogID: jsonID(done.LogID),
-		At: jsonTime(done.At), Command: repair.CommandLine(r.CLI()),
+		At: jsonTime(done.At), Command: a.commandLine(r.CLI()),
 	}
 	verb := string(r.Deed) + "ed"
 	if r.Deed == repair.OutboxRequeue {
@@ -190,7 +190,7 @@ func (a *app) changeOutbox(cmd *cobra.Command, confirm string, r repair.OutboxRe
 	}
 	if r.DryRun && r.LedgerID == 0 {
 		r.DryRun, r.Expect = false, done.Rows
-		fields = append(fields, field{"to_do_it", text(repair.CommandLine(r.CLI()))})
+		fields = append(fields, field{"to_do_it", text(a.commandLine(r.CLI()))})
 	}
 	return a.printOne(j, fields)
 }

@@ -141,7 +141,7 @@ func (a *app) printOutboxMany(
 	}
 	j := outboxManyJSON{
 		Deed: string(set.Deed), DryRun: f.dryRun, Set: set.Digest, Rows: len(results),
-		Results: []outboxOfJSON{}, Command: repair.CommandLine(todo.CLI()),
+		Results: []outboxOfJSON{}, Command: a.commandLine(todo.CLI()),
 	}
 	l := listing{columns: columns("ledger_id", "state", "attempts", "player_id", "log", "problem")}
 	codes := map[exitCode]bool{}
