@@ -26,6 +26,10 @@ type LeaseCounts struct {
 	Missing []Missing
 }
 
+// Blind says why nothing is known of the leases: that none was counted does not mean that none is
+// held. It is nil when they were read.
+func (c *LeaseCounts) Blind() error { return blind(c.Missing) }
+
 // CountLeases counts the leases. It asks each server once, however many leases there are. With a
 // server down it says what is missing, and counts what the other tells. The error is that of ctx.
 func (r *Reader) CountLeases(ctx context.Context) (LeaseCounts, error) {

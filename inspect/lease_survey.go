@@ -42,31 +42,41 @@ const fencesAtOnce = 8192
 // survey reads all leases and, when the filter needs them, the fences of all resources in the
 // index: PostgreSQL looks them up while Redis looks up the locks.
 func (r *Reader) survey(ctx context.Context, chosen selection) (*survey, error) {
+	const op = "list the leases"
 	seen := &survey{}
-	err := r.redis(ctx, "list the leases", func(ctx context.Context) error {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		known := make(chan *lease.Index, 1)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			if chosen.needsState() {
-				seen.fences, seen.fenceErr = r.fenceStates(ctx, known, chosen)
-			}
-		}()
-		index, err := r.store.Index(ctx)
-		if err == nil {
-			known <- index
-			seen.entries, seen.places, err = index.Locks(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	known := make(chan *lease.Index, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if chosen.needsState() {
+			seen.fences, seen.fenceErr = r.fenceStates(ctx, known, chosen)
 		}
-		if err != nil {
-			cancel() // nobody waits for fences without leases
-		}
-		<-done
+	}()
+	var index *lease.Index
+	err := r.redis(ctx, op, func(ctx context.Context) (err error) {
+		index, err = r.store.Index(ctx)
 		return err
 	})
+	if err == nil {
+		known <- index
+		more := time.Duration(index.Len()) * lockTime
+		err = r.redisFor(ctx, r.opts.Timeout+more, op, func(ctx context.Context) (err error) {
+			seen.entries, seen.places, err = index.Locks(ctx)
+			return err
+		})
+	}
+	if err != nil {
+		cancel() // nobody waits for fences without leases
+	}
+	<-done
 	return seen, err
 }
+
+// lockTime is the time that reading one lock among very many may take besides what any question
+// may: ten times what it takes.
+const lockTime = 20 * time.Microsecond
 
 // fenceStates reads the fences of the resources that the filter takes by name, by their place in
 // the index. It gets ready while the index is still being read.
@@ -74,7 +84,9 @@ func (r *Reader) fenceStates(
 	ctx context.Context, known <-chan *lease.Index, chosen selection,
 ) ([]fenceState, error) {
 	var fences []fenceState
-	err := r.read(ctx, "read the fences", func(ctx context.Context, tx pgx.Tx) error {
+	err := r.readLong(ctx, "read the fences", func(
+		ctx context.Context, tx pgx.Tx, heard func(),
+	) error {
 		if _, err := tx.Exec(ctx, fencePlanSQL); err != nil {
 			return err
 		}
@@ -84,8 +96,9 @@ func (r *Reader) fenceStates(
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+		heard()
 		fences = make([]fenceState, index.Len())
-		q := fenceQuestion{tx: tx, fences: fences}
+		q := fenceQuestion{tx: tx, fences: fences, heard: heard}
 		for _, n := range namesOf(index, chosen) {
 			if err := q.ask(ctx, n.place, n.resource); err != nil {
 				return err
@@ -121,6 +134,7 @@ func namesOf(index *lease.Index, chosen selection) []placedName {
 type fenceQuestion struct {
 	tx        pgx.Tx
 	fences    []fenceState
+	heard     func() // called with each answer
 	resources []string
 	places    []int
 }
@@ -151,6 +165,7 @@ func (q *fenceQuestion) flush(ctx context.Context) error {
 	for i, position := range at {
 		q.fences[q.places[position-1]] = fenceState{true, tokens[i], owners[i]}
 	}
+	q.heard()
 	q.resources, q.places = q.resources[:0], q.places[:0]
 	return nil
 }

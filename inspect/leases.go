@@ -109,8 +109,10 @@ const lackLeases = "leases"
 
 // Blind says why nothing is known of the leases: that none is listed does not mean that none is
 // held. It is nil when they were read.
-func (l *LeaseList) Blind() error {
-	for _, m := range l.Missing {
+func (l *LeaseList) Blind() error { return blind(l.Missing) }
+
+func blind(missing []Missing) error {
+	for _, m := range missing {
 		if m.Backend == grant.Redis && m.Lacks == lackLeases {
 			return m.Err
 		}

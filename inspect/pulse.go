@@ -72,6 +72,16 @@ type waitingRow struct {
 	CutOff  int64    `db:"cut_off"`
 }
 
+// Blind says why nothing was counted; it is nil when the counts were read.
+func (p *Pulse) Blind() error {
+	for _, m := range p.Missing {
+		if m.Backend == grant.PostgreSQL {
+			return m.Err
+		}
+	}
+	return nil
+}
+
 // Pulse takes a look at everything once, cheaply enough to be asked every second. With one server
 // down the answer says what is missing; the error is only ever the context's.
 func (r *Reader) Pulse(ctx context.Context) (Pulse, error) {

@@ -45,6 +45,30 @@ func (r *Reader) readFrom(
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, r.opts.Timeout, errTooSlow)
 	defer cancel()
+	return transact(ctx, pool, op, fn)
+}
+
+// readLong is read for a question in parts, of which each may take as long as a whole one else: a
+// busy server that answers part after part is not one that is down. fn calls heard after each part.
+func (r *Reader) readLong(
+	ctx context.Context, op string, fn func(ctx context.Context, tx pgx.Tx, heard func()) error,
+) error {
+	if r.pool == nil {
+		return &grant.BackendError{Backend: grant.PostgreSQL, Op: op, Err: errNoPool}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(r.opts.Timeout, func() { cancel(errTooSlow) })
+	defer silence.Stop()
+	return transact(ctx, r.pool, op, func(ctx context.Context, tx pgx.Tx) error {
+		return fn(ctx, tx, func() { silence.Reset(r.opts.Timeout) })
+	})
+}
+
+func transact(
+	ctx context.Context, pool *pgxpool.Pool, op string,
+	fn func(context.Context, pgx.Tx) error,
+) error {
 	err := pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{
 		IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly,
 	}, func(tx pgx.Tx) error { return fn(ctx, tx) })

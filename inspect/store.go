@@ -66,10 +66,17 @@ func New(pool *pgxpool.Pool, store Store, opts Options) (*Reader, error) {
 
 // redis runs one question to the lease store with its own bound.
 func (r *Reader) redis(ctx context.Context, op string, fn func(context.Context) error) error {
+	return r.redisFor(ctx, r.opts.Timeout, op, fn)
+}
+
+// redisFor is redis with a bound of its own.
+func (r *Reader) redisFor(
+	ctx context.Context, most time.Duration, op string, fn func(context.Context) error,
+) error {
 	if r.store == nil {
 		return &grant.BackendError{Backend: grant.Redis, Op: op, Err: errNoPool}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, r.opts.Timeout, errTooSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, most, errTooSlow)
 	defer cancel()
 	return backendError(ctx, grant.Redis, op, fn(ctx))
 }

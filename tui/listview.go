@@ -212,7 +212,7 @@ func (l *list[R]) whole() string {
 	if l.shown.looked.IsZero() || age < staleAfter {
 		return ""
 	}
-	return l.d.tr("  all read %s ago", brief(age.Truncate(time.Second)))
+	return l.d.tr("  all read %s ago", seconds(age))
 }
 
 // counts says how many rows match and how many are marked.

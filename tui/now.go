@@ -22,7 +22,8 @@ type nowRead struct {
 	counted  time.Time         // when the leases were counted
 	audit    *inspect.AuditRun // the newest that ended; nil when there is none
 	problems []string          // what could not be read, and why
-	extra    []tile            // of parts of the console that have something to say
+	extra    [][]tile          // of parts of the console that have something to say
+	known    nowKnown
 }
 
 // nowScreen is on-call's home: what needs attention, and whether things flow.
@@ -33,7 +34,8 @@ type nowScreen struct {
 	tally  tally
 	shown  *view[nowRead]
 	read   nowRead
-	counts string // of the leases, in words
+	last   *nowRead // as it was read last, without what was known before
+	counts string   // of the leases, in words
 	tiles  []tile
 	at     int
 	lead   int // lines above the first tile, when it was drawn last
@@ -45,7 +47,8 @@ func newNowScreen(d *desk) *nowScreen {
 	s.feed = newFeed(d, d.opts.Refresh, func(*nowRead) string { return "now" },
 		func(ctx context.Context, _ Args) (batch[nowRead], error) {
 			got := d.readNow(ctx, &s.tally)
-			return batch[nowRead]{rows: []nowRead{got}, missing: got.pulse.Missing}, ctx.Err()
+			missing := slices.Concat(got.pulse.Missing, got.leases.Missing)
+			return batch[nowRead]{rows: []nowRead{got}, missing: missing}, ctx.Err()
 		})
 	s.feed.ask(query[nowRead]{})
 	s.shown = s.feed.out.Load()
@@ -56,27 +59,31 @@ func newNowScreen(d *desk) *nowScreen {
 func (d *desk) readNow(ctx context.Context, leases *tally) nowRead {
 	var n nowRead
 	var runs []inspect.AuditRun
-	extra := make([][]tile, len(d.tilers))
+	n.extra, n.known.extra = make([][]tile, len(d.tilers)), make([]bool, len(d.tilers))
 	asks := []func() error{
 		func() (err error) {
 			if n.pulse, err = d.opts.Inspector.Pulse(ctx); err == nil {
 				d.gauges.take(n.pulse)
+				n.known.pulse = n.pulse.Blind() == nil
 			}
 			return err
 		},
 		func() (err error) {
 			n.leases, n.counted, err = leases.read(ctx)
+			n.known.leases = err == nil && n.leases.Blind() == nil
 			return err
 		},
 		func() (err error) {
 			const newest = 5
 			runs, err = d.opts.Inspector.AuditRuns(ctx, newest)
+			n.known.audits = err == nil
 			return err
 		},
 	}
 	for i, more := range d.tilers {
 		asks = append(asks, func() (err error) {
-			extra[i], err = more(ctx)
+			n.extra[i], err = more(ctx)
+			n.known.extra[i] = err == nil
 			return err
 		})
 	}
@@ -101,7 +108,6 @@ func (d *desk) readNow(ctx context.Context, leases *tally) nowRead {
 			break
 		}
 	}
-	n.extra = slices.Concat(extra...)
 	return n
 }
 
@@ -128,17 +134,20 @@ func (s *nowScreen) Update(msg tea.Msg) tea.Cmd {
 	if v == s.shown || len(v.items) == 0 {
 		return nil
 	}
-	fresh := v.at != s.shown.at
-	s.shown, s.read = v, *v.items[0].row
-	if !fresh {
+	s.shown = v
+	if v.items[0].row == s.last {
 		return nil
 	}
+	s.last = v.items[0].row
+	s.read = s.last.over(s.read)
 	s.d.health.read(v.missing, v.took, nil)
 	s.d.health.measured(s.read.pulse)
 	s.counts = stateCounts(s.d.lang, s.read.leases.States)
 	s.tiles = s.attention()
 	for _, t := range s.tiles {
-		s.d.counted[t.key] = t.count
+		if !t.unknown {
+			s.d.counted[t.key] = t.count
+		}
 	}
 	return nil
 }
@@ -160,7 +169,7 @@ func (s *nowScreen) Crumb() crumb {
 		c.counts = s.d.tr("%d need attention", bad+len(s.unread()))
 	}
 	if age := s.shown.at.Sub(s.read.counted); !s.read.counted.IsZero() && age >= staleAfter {
-		c.counts += s.d.tr("  leases counted %s ago", brief(age.Truncate(time.Second)))
+		c.counts += s.d.tr("  leases counted %s ago", seconds(age))
 	}
 	return c
 }
@@ -276,8 +285,10 @@ func (s *nowScreen) attentionLines(w int) []string {
 
 func (s *nowScreen) tileLine(i int, one tile, w int) string {
 	t := s.d.theme
-	sign, role := t.Glyphs.OK, paint.Muted
+	sign, role, count := t.Glyphs.OK, paint.Muted, idText(one.count)
 	switch {
+	case one.unknown:
+		sign, count = t.Glyphs.Hollow, t.Glyphs.Dash
 	case one.bad:
 		sign, role = t.Glyphs.Warning, paint.Bad
 	case one.count > 0:
@@ -292,7 +303,7 @@ func (s *nowScreen) tileLine(i int, one tile, w int) string {
 		words += ", " + one.note
 	}
 	const countWidth, changeWidth = 7, 6
-	line := mark + sign + safetext.FitRight(idText(one.count), countWidth, "+") + "  " +
+	line := mark + sign + safetext.FitRight(count, countWidth, "+") + "  " +
 		safetext.Fit(safetext.Cell(words), w-countWidth-changeWidth-6, t.Glyphs.Ellipsis) + " " +
 		safetext.FitRight(s.change(one), changeWidth, "+")
 	if i == s.at {
@@ -304,6 +315,7 @@ func (s *nowScreen) tileLine(i int, one tile, w int) string {
 // change says by how much a count differs from when the console was last left.
 func (s *nowScreen) change(one tile) string {
 	before, known := s.d.saved.Counts[one.key]
+	known = known && !one.unknown
 	if n := one.count - before; known && n > 0 {
 		return "+" + idText(n)
 	} else if known && n < 0 {

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -83,4 +84,33 @@ func TestRefusedWritesFromTheHomeScreen(t *testing.T) {
 	c.Type("token refused --since 24h")
 	c.Press("enter")
 	c.See("refused by the fence in 24h")
+}
+
+// What was never read is not called none, and all is not called well; what was read before stays,
+// with its age.
+func TestNowOfServersThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
+	clock := tuitest.NewClock()
+	world := tuitest.NewWorld(clock.Now)
+	world.Fill()
+	down := &grant.BackendError{Backend: grant.Redis, Op: "look", Err: errors.New("refused")}
+	world.Fail(down)
+	c := tuitest.Start(t, world, clock, 120, 40, func(o *tui.Options) { o.Home = "now" })
+	c.See("STALE")
+	for _, line := range c.Lines() {
+		if strings.Contains(line, "leases whose owner") && !strings.Contains(line, "○      –") ||
+			strings.Contains(line, "deliveries that wait") && !strings.Contains(line, "○      –") ||
+			strings.Contains(line, "✓") {
+			t.Errorf("nothing was read, and yet %q", line)
+		}
+	}
+	world.Fail(nil)
+	c.Press("r")
+	c.See("1  leases whose owner is gone")
+	world.Fail(down)
+	clock.Advance(20 * time.Second)
+	c.Press("r")
+	c.See("STALE")
+	c.See("1  leases whose owner is gone")
+	c.See("leases counted 20s ago")
 }

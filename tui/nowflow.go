@@ -60,6 +60,12 @@ func (s *nowScreen) flows() []flow {
 			paint.Warn, false,
 		},
 	}
+	for i := range list {
+		ofLeases := list[i].ahead
+		if ofLeases && !s.read.known.leases || !ofLeases && !s.read.known.pulse {
+			list[i].values, list[i].newest = nil, "-" // never read: that is not none
+		}
+	}
 	return append(list, s.latency("redis", redis, p.RedisTook, tr("one small question")),
 		s.latency("postgresql", postgres, p.PostgresTook, tr("what waits, counted")))
 }
@@ -87,7 +93,7 @@ func (s *nowScreen) flowLines(w int) []string {
 		lines = append(lines, s.spark(f, w))
 	}
 	return append(lines, "", t.Text(paint.Muted, safetext.Fit(tr("leases"), 12, ""))+
-		t.Text(paint.Strong, strconv.Itoa(s.read.leases.Total))+"  "+
+		t.Text(paint.Strong, s.total())+"  "+
 		t.Text(paint.Muted, s.counts))
 }
 
@@ -108,7 +114,7 @@ func (s *nowScreen) flowPairs(w int) []string {
 			line += s.spark(all[i+1], half)
 		} else {
 			line += t.Text(paint.Muted, safetext.Fit(s.d.tr("leases"), flowLabel, "")) +
-				t.Text(paint.Strong, safetext.FitRight(strconv.Itoa(s.read.leases.Total),
+				t.Text(paint.Strong, safetext.FitRight(s.total(),
 					flowNewest, ""))
 		}
 		lines = append(lines, line)

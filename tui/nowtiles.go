@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	"rewardctl/inspect"
@@ -14,9 +15,11 @@ type tile struct {
 	count int64
 	bad   bool // it needs somebody now
 	waits bool // nothing is wrong: it waits for somebody
-	note  string
-	to    ScreenID
-	args  Args
+	// unknown says that it was never counted: nothing is called well that nobody looked at.
+	unknown bool
+	note    string
+	to      ScreenID
+	args    Args
 }
 
 // attention lists what somebody may have to look at, what needs it most first.
@@ -25,7 +28,7 @@ func (s *nowScreen) attention() []tile {
 	lease := func(label string, state inspect.State, bad bool) tile {
 		return tile{
 			key: string(state), label: label, count: int64(states[state]),
-			bad: bad && states[state] > 0, to: ScreenLeases,
+			bad: bad && states[state] > 0, to: ScreenLeases, unknown: !s.read.known.leases,
 			args: Args{"filter": "state:" + string(state)},
 		}
 	}
@@ -37,8 +40,12 @@ func (s *nowScreen) attention() []tile {
 		lease(text.N("leases about to end"), inspect.Expiring, false),
 		lease(text.N("locks of other programs"), inspect.Foreign, false),
 	}
-	list = append(append(list, s.d.pulseTiles(p)...), s.auditTile())
-	return append(list, s.read.extra...)
+	flow := s.d.pulseTiles(p)
+	for i := range flow {
+		flow[i].unknown = !s.read.known.pulse
+	}
+	list = append(append(list, flow...), s.auditTile())
+	return append(list, slices.Concat(s.read.extra...)...)
 }
 
 // pulseTiles are what the pulse tells of: deliveries, and deeds that were cut off.
@@ -83,7 +90,11 @@ func (d *desk) fencedTile(p inspect.Pulse) tile {
 
 func (s *nowScreen) auditTile() tile {
 	t := tile{key: "findings", label: text.N("findings of the last audit"), to: ScreenAudits}
+	t.unknown = !s.read.known.audits
 	a := s.read.audit
+	if a == nil && t.unknown {
+		return t
+	}
 	if a == nil {
 		t.note = s.d.tr("no audit was run yet")
 		return t
