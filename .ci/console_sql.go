@@ -54,7 +54,8 @@ const throughSQL = `select
 	(select state from grant_plan),
 	(select count(*) from reward_ledger where player_id >= 'new-' and player_id < 'new.'),
 	coalesce((select string_agg(state, ' ') from audit_run), 'no audit'),
-	(select count(*) from audit_finding)`
+	(select count(*) from audit_finding),
+	coalesce((select min(check_name || ': ' || what) from audit_finding), '')`
 
 // isThrough says whether the plan and the audit of the console have ended, and refuses how they
 // ended when it is not with every row granted and nothing found: the ledger is sound.
@@ -64,18 +65,21 @@ func (w *consoleWorld) isThrough(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer conn.Close(ctx)
-	var plan, audits string
+	var plan, audits, first string
 	var granted, found int
-	if err := conn.QueryRow(ctx, throughSQL).Scan(&plan, &granted, &audits, &found); err != nil {
+	err = conn.QueryRow(ctx, throughSQL).Scan(&plan, &granted, &audits, &found, &first)
+	if err != nil {
 		return false, err
 	}
-	w.progress = fmt.Sprintf("plan %s, %d rows granted; audit %s, %d findings", plan, granted, audits,
-		found)
+	w.progress = fmt.Sprintf("plan %s, %d rows granted; audit %s, %d findings %s", plan, granted,
+		audits, found, first)
+	done := plan == "done" && audits == "done"
 	switch {
-	case plan == "running" || audits == "running":
+	case done && granted == w.size.plan && found == 0:
+		return true, nil
+	case !done && (plan == "ready" || plan == "running" || plan == "done") &&
+		(audits == "running" || audits == "done"):
 		return false, nil
-	case plan != "done" || granted != w.size.plan || audits != "done" || found > 0:
-		return false, errors.New(w.progress)
 	}
-	return true, nil
+	return false, errors.New(w.progress)
 }
