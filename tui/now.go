@@ -206,10 +206,13 @@ func (s *nowScreen) Seen() seen {
 // State is nothing of its own: the counts are remembered for "since you last looked".
 func (s *nowScreen) State() json.RawMessage { return nil }
 
+// How wide what needs attention is beside what flows, in columns.
+const tilesLeast, tilesMost = 62, 90
+
 // View draws what needs attention on the left and what flows on the right, or below.
 func (s *nowScreen) View(w, h int) string {
 	t := s.d.theme
-	left := min(62, w)
+	left := min(max(tilesLeast, w*2/5), tilesMost, w)
 	if w < 2*left-20 {
 		lines := s.stacked(w, h)
 		for i := range lines {
