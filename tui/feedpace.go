@@ -17,7 +17,7 @@ const (
 	rowsPerSecond = 12_500
 	// idleRowsPerSecond is the same while nobody presses a key, and idleMost bounds the rest. The
 	// rows on the screen are read by themselves in between.
-	idleRowsPerSecond = 2_500
+	idleRowsPerSecond = 2_000
 	idleMost          = time.Minute
 	// idleAfter is how long after the last key the console is left to itself.
 	idleAfter = 10 * time.Second

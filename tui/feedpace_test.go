@@ -214,11 +214,11 @@ func TestRest(t *testing.T) {
 		{"very many, slowly", 1_000_000, 2 * time.Second, false, false, true, 6 * time.Second},
 		{"slow", 100, time.Second, false, false, true, 3 * time.Second},
 		{"very slow", 100, time.Minute, false, false, true, staleAfter / 2},
-		{"very many, nobody there", 100_000, 0, true, false, true, 40 * time.Second},
+		{"very many, nobody there", 100_000, 0, true, false, true, 50 * time.Second},
 		{"the most, nobody there", 10_000_000, 0, true, false, true, idleMost},
 		{"what cannot be looked at", 100_000, 0, true, false, false, 8 * time.Second},
 		{"out of sight", 100, 0, false, true, false, blurredRest},
-		{"very many out of sight", 100_000, 0, false, true, false, 40 * time.Second},
+		{"very many out of sight", 100_000, 0, false, true, false, 50 * time.Second},
 	} {
 		d.idle.Store(c.idle)
 		d.blurred.Store(c.blurred)
@@ -268,7 +268,7 @@ func TestTally(t *testing.T) {
 	s.again()
 	want("asked", 3)
 	ports.err = errors.New("down")
-	now = now.Add(50 * time.Second)
+	now = now.Add(time.Minute)
 	want("down", 4)
 	want("still down", 5)
 	ports.err, ports.total = nil, 100

@@ -45,7 +45,7 @@ func (a *app) runConsole(cmd *cobra.Command, _ []string) error {
 
 // consoleMemory is what the console's memory is kept near by collecting garbage earlier, in bytes.
 // It is no bound: a run that needs more gets more.
-const consoleMemory = 112 << 20
+const consoleMemory = 120 << 20
 
 // consoleThreads is how many threads run the console's code at least. The runtime gives a processor
 // away for 10 ms at a time, so that on two of them a key waits while two goroutines read very many
