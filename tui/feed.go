@@ -150,6 +150,7 @@ func (f *feed[R]) run(ctx context.Context) {
 	look := f.newGlancer()
 	defer look.beat.Stop()
 	busy, asked := false, true
+	f.look(ctx, look) // what was seen when the screen was left
 	for {
 		select {
 		case <-ctx.Done():
@@ -169,9 +170,7 @@ func (f *feed[R]) run(ctx context.Context) {
 			look.blind = false
 			next.Reset(f.rest(got, asked))
 		case <-look.beat.C:
-			if !busy {
-				f.look(ctx, look)
-			}
+			f.look(ctx, look) // also while all are read, which may take long
 		case got := <-look.results:
 			look.busy = false
 			if !f.notice(got) && ctx.Err() == nil && !look.blind {

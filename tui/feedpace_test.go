@@ -90,12 +90,17 @@ type scarce struct {
 	all   int
 	asked [][]string
 	fails atomic.Bool
+	slow  chan struct{} // all are read when it is closed; nil: at once
 }
 
 func (s *scarce) Leases(ctx context.Context, f inspect.LeaseFilter) (inspect.LeaseList, error) {
 	s.mu.Lock()
 	s.all++
+	slow := s.slow
 	s.mu.Unlock()
+	if slow != nil {
+		<-slow
+	}
 	return s.quietPorts.Leases(ctx, f)
 }
 
@@ -162,8 +167,15 @@ func TestFeedReadsVeryManyLessOften(t *testing.T) {
 	if it := v.items[v.find("reward:player-000007")]; it.row.Token != 99 {
 		t.Errorf("the row on the screen is %+v", it.row)
 	}
+	slow := make(chan struct{})
+	ports.mu.Lock()
+	ports.slow = slow
+	ports.mu.Unlock()
 	f.refresh()
 	until("asked for", func(all, _ int) bool { return all == 2 })
+	_, before := ports.counts()
+	until("while all are read", func(_, looks int) bool { return looks >= before+5 })
+	close(slow)
 	ports.fails.Store(true)
 	until("a look failed", func(all, _ int) bool { return all == 3 })
 }
