@@ -54,7 +54,7 @@ const throughSQL = `select
 	(select state from grant_plan),
 	(select count(*) from reward_ledger where player_id >= 'new-' and player_id < 'new.'),
 	coalesce((select string_agg(state, ' ') from audit_run), 'no audit'),
-	(select count(*) from audit_finding where severity <> 'notice'),
+	(select count(*) from audit_finding),
 	coalesce((select min(check_name || ': ' || what) from audit_finding), '')`
 
 // isThrough says whether the plan and the audit of the console have ended, and refuses how they
@@ -71,7 +71,7 @@ func (w *consoleWorld) isThrough(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	w.progress = fmt.Sprintf("plan %s, %d rows granted; audit %s, %d findings besides notices %s",
+	w.progress = fmt.Sprintf("plan %s, %d rows granted; audit %s, %d findings %s",
 		plan, granted, audits, found, first)
 	done := plan == "done" && audits == "done"
 	switch {

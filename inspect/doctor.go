@@ -40,6 +40,8 @@ type Check struct {
 	Value  string // what was found
 	Why    string // why it matters, one sentence
 	Fix    string // what to do exactly; empty when it passed
+
+	slow bool // it could not be seen in the time that a look may take
 }
 
 // Diagnosis is everything that Doctor looked at.

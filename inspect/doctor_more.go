@@ -72,7 +72,7 @@ func (r *Reader) examineTwins(ctx context.Context, d *Diagnosis) {
 	})
 	switch {
 	case errors.Is(err, errTooSlow):
-		check.Status = Unseen
+		check.Status, check.slow = Unseen, true
 		check.Value = "the ledger is too large to be read here in time"
 		d.Checks = append(d.Checks, check)
 		return
