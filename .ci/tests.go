@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"rewardctl/config/embedded"
@@ -53,10 +52,6 @@ func raced() []string {
 	}
 }
 
-// longest is the package whose tests take longest: they start the program, hundreds of times. They
-// are run beside everything else.
-const longest = "rewardctl/cmd/rewardctl"
-
 // drawn are tests of raced packages that compare what is drawn, screen by screen. They are run
 // without the detector: what runs at once in them, the others run, too.
 const drawn = "^(TestGolden|TestHostile)"
@@ -70,16 +65,13 @@ func runTests(
 		return fmt.Errorf("%s%w", list, err)
 	}
 	others := slices.DeleteFunc(strings.Fields(list), func(p string) bool {
-		return p == longest || slices.Contains(raced(), p)
+		return slices.Contains(raced(), p)
 	})
 	s := newScore(out, c)
-	beside := make(chan error, 1)
-	go func() { beside <- s.run(ctx, servers, slices.Concat(more, []string{longest})) }()
 	err = errors.Join(
 		s.run(ctx, servers, slices.Concat([]string{"-race", "-skip", drawn}, more, raced())),
-		// They mostly wait, for servers and programs: two at a time beside the longest cost little.
-		s.run(ctx, servers, slices.Concat([]string{"-p", "2"}, more, others)),
-		<-beside,
+		// They mostly wait, for servers and programs: a third package at a time costs little.
+		s.run(ctx, servers, slices.Concat([]string{"-p", "3"}, more, others)),
 		s.screens(ctx, servers, more),
 		s.virtual(ctx, servers, more),
 	)
@@ -158,8 +150,6 @@ func startServers(ctx context.Context) ([]string, func() error, error) {
 type score struct {
 	out    io.Writer
 	counts *counts
-
-	mu     sync.Mutex          // two runs may be read at once
 	output map[string][]string // by package and test
 	failed map[string][]string // failed tests by package, in order
 	passed map[string]int      // passed tests by package
@@ -197,8 +187,6 @@ func (s *score) read(events io.Reader) {
 
 // take notes one event.
 func (s *score) take(e event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	key := e.Package + " " + e.Test
 	switch e.Action {
 	case "output":

@@ -132,8 +132,14 @@ func TestDrillsOnOtherRedis(t *testing.T) {
 				drills = drills[:1]
 			}
 			for _, drill := range drills {
-				cmd := c.command("--config", path, "drill", "run", drill, "--ttl", "300ms")
-				out, err := cmd.CombinedOutput()
+				play := func() ([]byte, error) {
+					return c.command("--config", path, "drill", "run", drill, "--ttl", "300ms").
+						CombinedOutput()
+				}
+				out, err := play()
+				if strings.Contains(string(out), "did not play out") { // too slow a machine for 300 ms
+					out, err = play()
+				}
 				if err != nil || !strings.Contains(string(out), "proved:") {
 					t.Errorf("%s: %v: %s", drill, err, out)
 				}
