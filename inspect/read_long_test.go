@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A ledger that is too large for a look at all of it is no fault of the schema: the check that reads
-// it row by row tells, and an audit that has both says nothing of it.
+// A ledger that is too large for a look at all of it is no fault of the schema: the check that
+// reads it row by row tells, and an audit that has both says nothing of it.
 func TestALargeLedgerIsNoFaultOfTheSchema(t *testing.T) {
 	t.Parallel()
 	w := granttest.New(t)
