@@ -120,10 +120,17 @@ func (w *consoleWorld) drive(ctx context.Context, what string, s, empty *screen,
 			break
 		}
 		start := time.Now()
+		top := -1
 		for _, a := range acts() {
+			if a.raw == "k" && s.cursor() == top {
+				continue // a list that came anew moved it there
+			}
 			at, err := s.press(ctx, a)
 			if err != nil {
 				return fmt.Errorf("%s, %q: %w", a.kind, a.raw, err)
+			}
+			if a.raw == "g" {
+				top = s.cursor()
 			}
 			if a.kind != "rows" { // they come when they are there
 				all = append(all, at)
